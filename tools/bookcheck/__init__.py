@@ -1,0 +1,1 @@
+"""The gates that keep the book true: plain functions on files."""
