@@ -11,7 +11,7 @@ from cutaway.core.errors import ArgumentError
 
 
 def check(condition: bool, name: str, got: object, expected: str) -> None:
-    """Raise ``ArgumentError(name, got, expected)`` unless the condition holds."""
+    """Raise ``ArgumentError`` unless the condition holds."""
     if not condition:
         raise ArgumentError(name, got, expected)
 

@@ -105,11 +105,12 @@ class ModelConfig:
             tie_embeddings: Whether the file lacks an ``output.weight``.
 
         Raises:
-            ArgumentError: A key is missing, or the architecture is not
-                ``llama``.
+            ArgumentError: A key is missing, the architecture is not
+                ``llama``, or the file asks for scaled rotary frequencies.
         """
         arch = _required(metadata, "general.architecture")
         check_choice("general.architecture", arch, ("llama",))
+        _refuse(metadata, f"{arch}.rope.scaling.type", ("none",))
         heads = _required(metadata, f"{arch}.attention.head_count")
         hidden = _required(metadata, f"{arch}.embedding_length")
         head_dim = metadata.get(f"{arch}.attention.key_length")
@@ -146,13 +147,20 @@ class ModelConfig:
             config: The parsed file of a Llama-like model.
 
         Raises:
-            ArgumentError: A key is missing, or the model type is unknown.
+            ArgumentError: A key is missing, the model type is unknown, or
+                the model has what the decoder lacks: biases, another
+                activation, scaled rotary frequencies.
         """
         kind = _required(config, "model_type")
         check_choice("model_type", kind, ("llama", "mistral"))
+        _refuse(config, "hidden_act", ("silu",))
+        _refuse(config, "attention_bias", (False,))
+        _refuse(config, "mlp_bias", (False,))
+        _refuse(config, "rope_scaling", ())
         heads = _required(config, "num_attention_heads")
         hidden = _required(config, "hidden_size")
         rope = config.get("rope_parameters") or {}
+        _refuse(rope, "rope_type", ("default",))
         theta = config.get("rope_theta", rope.get("rope_theta", 1e4))
         return cls(
             num_layers=_required(config, "num_hidden_layers"),
@@ -177,3 +185,13 @@ def _required(mapping: Mapping[str, Any], key: str) -> Any:
         return mapping[key]
     except KeyError:
         raise ArgumentError(key, "no such key", "a value") from None
+
+
+def _refuse(
+    mapping: Mapping[str, Any], key: str, allowed: tuple[Any, ...]
+) -> None:
+    """Raise if a setting is there and is none that the decoder computes."""
+    value = mapping.get(key)
+    if value is not None and value not in allowed:
+        expected = " or ".join(repr(choice) for choice in (*allowed, None))
+        raise ArgumentError(key, repr(value), expected)

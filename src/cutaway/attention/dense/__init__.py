@@ -1,0 +1,90 @@
+"""Dense attention: one specification, several implementations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.core.backends import backend
+from cutaway.core.checks import check, check_real
+from cutaway.core.state import AttentionState
+from cutaway.layers.arrays import check_array
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from jaxtyping import Float
+
+__all__ = ["attention"]
+
+
+def attention(
+    q: Float[Any, "q_len heads head_dim"],
+    k: Float[Any, "kv_len kv_heads head_dim"],
+    v: Float[Any, "kv_len kv_heads head_dim"],
+    *,
+    causal: bool = True,
+    scale: float | None = None,
+    impl: str,
+) -> AttentionState:
+    """Average the values, weighted by the softmax of query-key products.
+
+    Head h reads key/value head h // group_size. Causal is bottom-right:
+    the queries are the last q_len of the kv_len positions, so query i sees
+    the keys j <= i + kv_len - q_len. The log-sum-exp of the scores comes
+    along, so that results over parts of the keys can be merged.
+
+    Args:
+        q: Queries, already rotated.
+        k: Keys, already rotated; a view of a cache will do.
+        v: Values.
+        causal: Hide later keys from earlier queries.
+        scale: Factor of the scores; ``head_dim ** -0.5`` if None.
+        impl: ``"numpy"`` (the oracle) or ``"torch"``.
+
+    Returns:
+        Output and log-sum-exp, arrays of the backend. A row that sees no
+        key (kv_len is 0) has output 0 and log-sum-exp -inf; never NaN.
+
+    Raises:
+        ArgumentError: Sizes do not fit, num_heads is no multiple of
+            num_kv_heads, or ``causal`` with fewer keys than queries.
+
+    Cost: 4 x heads x q_len x kv_len x head_dim FLOPs, half of it masked
+    when causal and q_len = kv_len. The torch form takes the queries in
+    tiles of 128: its largest temporary has heads x 128 x kv_len numbers.
+    Source: Vaswani et al. 2017, arXiv 1706.03762, equation 1; Ainslie et
+    al. 2023, arXiv 2305.13245 (groups); FlashInfer, arXiv 2501.01005,
+    section 2.2 (the state).
+    Differs: ``is_causal`` of torch's scaled_dot_product_attention is
+    top-left when q_len and kv_len differ.
+
+    >>> import numpy as np
+    >>> one = np.ones((1, 1, 4))
+    >>> attention(one, one, one, impl="numpy").lse
+    array([[2.]])
+    """
+    check_array("q", q, ("q_len", "heads", "head_dim"), impl=impl)
+    q_len, heads, head_dim = q.shape
+    check_array("k", k, ("kv_len", "kv_heads", head_dim), impl=impl)
+    check_array("v", v, tuple(k.shape), impl=impl)
+    kv_len, kv_heads, _ = k.shape
+    check(
+        kv_heads > 0 and heads > 0 and heads % kv_heads == 0,
+        "q.shape[1]",
+        heads,
+        f"a positive multiple of the {kv_heads} key/value heads",
+    )
+    if causal:
+        check(
+            kv_len >= q_len,
+            "k.shape[0]",
+            kv_len,
+            f"at least q_len = {q_len} keys when causal",
+        )
+    if scale is None:
+        check(head_dim > 0, "head_dim", head_dim, "at least 1")
+        scale = head_dim**-0.5
+    scale = check_real("scale", scale, 0)
+    module = backend(__package__, impl)
+    out, lse = module.attention(q, k, v, causal, scale)
+    return AttentionState(out=out, lse=lse)

@@ -1,0 +1,86 @@
+"""The layers in torch: the same formulas, in the library's fused calls."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn import functional
+
+ARRAY_TYPE = torch.Tensor
+FEW_ROWS = 8  # from here on torch's own call is as fast
+WEIGHT_BLOCKS = 8  # any number from 4 on is as good
+
+
+def empty(shape, dtype):
+    """Return an uninitialised tensor on the CPU."""
+    return torch.empty(shape, dtype=getattr(torch, dtype))
+
+
+def from_numpy(array):
+    """Return a tensor that shares the array's memory."""
+    return torch.from_numpy(array)
+
+
+def to_numpy(array):
+    """Return an array that shares the tensor's memory."""
+    return array.detach().numpy()
+
+
+def inference():
+    """Return torch's inference mode: no gradient, no version counters."""
+    return torch.inference_mode()
+
+
+def embed(token_ids, weight):
+    """Pick one row per token."""
+    return functional.embedding(token_ids, weight)
+
+
+def linear(x, weight):
+    """Multiply by the transposed weight, with few rows in blocks.
+
+    With few rows the time is that of reading the weight, and the
+    library's matrix-vector product reads at a third of the speed of
+    memory. Cut into blocks of output rows, the same product runs as a
+    batch of small matrix products, which reads at full speed.
+    """
+    lead, (out_size, in_size) = x.shape[:-1], weight.shape
+    rows = lead.numel()
+    if rows > FEW_ROWS:
+        return functional.linear(x, weight)
+    blocks = math.gcd(out_size, WEIGHT_BLOCKS)
+    columns = x.reshape(rows, in_size).t().expand(blocks, in_size, rows)
+    weight = weight.reshape(blocks, out_size // blocks, in_size)
+    product = torch.bmm(weight, columns).view(out_size, rows)
+    return product.t().contiguous().view(*lead, out_size)
+
+
+def rms_norm(x, weight, eps):
+    """Divide each row by its root mean square, then scale."""
+    return functional.rms_norm(x, weight.shape, weight, eps)
+
+
+def rope_tables(positions, frequencies, dtype):
+    """Angles in float64: position times frequency, then cos and sin."""
+    angles = torch.outer(positions.double(), torch.from_numpy(frequencies))
+    return angles.cos().to(dtype), angles.sin().to(dtype)
+
+
+def rotate(x, cos, sin, layout):
+    """Turn each pair (a, b) of every head by its position's angle."""
+    cos, sin = cos[:, None, :], sin[:, None, :]  # the same for all heads
+    if layout == "interleaved":
+        a, b = x[..., 0::2], x[..., 1::2]
+    else:
+        a, b = x.chunk(2, dim=-1)
+    turned = (a * cos - b * sin, a * sin + b * cos)
+    if layout == "interleaved":
+        return torch.stack(turned, dim=-1).flatten(-2)
+    return torch.cat(turned, dim=-1)
+
+
+def swiglu(x, w_gate, w_up, w_down):
+    """Compute W_down(silu(W_gate x) * W_up x)."""
+    hidden = functional.silu(linear(x, w_gate)) * linear(x, w_up)
+    return linear(hidden, w_down)
