@@ -2,8 +2,8 @@
 
 A public name, one in the ``__all__`` of a sub-package, counts as exercised
 when a code cell of a chapter uses it (an import alone is no use), or when
-the API page has an ``autofunction`` or ``autoclass`` of it and its
-docstring holds a doctest. Errors, protocols and dataclasses need none:
+the API pages list it and its docstring holds a doctest. They list a name by
+an ``autofunction`` or ``autoclass``, or its whole module by ``public``. Errors, protocols and dataclasses need none:
 what raises, takes or returns them is exercised.
 """
 
@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import importlib
 import inspect
 import json
 import pkgutil
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 PACKAGE = "cutaway"
 _MAGIC = re.compile(r"^(\s*)(?:%{1,2}|!|\?)(?=\w)", re.M)
+_PUBLIC = re.compile(r"^\.\. public:: ([\w.]+)", re.M)
 _DIRECTIVE = re.compile(
     r"^\s*(?:`{3,}|:{3,})?\s*(?:\{|\.\.\s+)"
     r"auto(?:function|class|decorator)(?:\}|::)\s+([\w.]+)",
@@ -37,11 +38,11 @@ def public_names(package: str = PACKAGE) -> dict[str, Any]:
         Dotted name, as a reader would import it, to the object. A module
         named in an ``__all__`` stands for its own public names.
     """
-    top = importlib.import_module(package)
+    top = import_module(package)
     found: dict[str, Any] = {}
     for info in pkgutil.iter_modules(top.__path__, f"{package}."):
         if info.ispkg:
-            found.update(_exports(importlib.import_module(info.name)))
+            found.update(_exports(import_module(info.name)))
     return found
 
 
@@ -76,10 +77,10 @@ def resolve(dotted: str) -> Any:
     """
     head, *rest = dotted.split(".")
     try:
-        value: Any = importlib.import_module(head)
+        value: Any = import_module(head)
         for at, part in enumerate(rest, start=1):
             if not hasattr(value, part):
-                importlib.import_module(".".join([head, *rest[:at]]))
+                import_module(".".join([head, *rest[:at]]))
             value = getattr(value, part)
     except (ModuleNotFoundError, AttributeError):
         return None
@@ -150,11 +151,14 @@ def documented_names(api_page: str) -> set[str]:
     """Return the names whose API entry shows a doctest.
 
     Args:
-        api_page: Text of the page, with its autodoc directives.
+        api_page: Text of the pages, with their autodoc directives.
     """
+    listed = set(_DIRECTIVE.findall(api_page))
+    for module in _PUBLIC.findall(api_page):
+        listed.update(name for name, _ in _exports(import_module(module)))
     return {
         name
-        for name in _DIRECTIVE.findall(api_page)
+        for name in listed
         if ">>>" in _docstrings(resolve(name))
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 # Bold text that ends a sentence is a run-in heading, not a term.
-BOLD = re.compile(r"(?<!\*)\*\*([^*\n]+?)\*\*(?!\*)", re.S)
+BOLD = re.compile(r"(?<!\*)\*\*([^*]+?)\*\*(?!\*)", re.S)
 CODE = re.compile(r"```.*?```|`[^`]*`|\$[^$]*\$", re.S)
 
 

@@ -85,13 +85,17 @@ def front_matter(source: str) -> dict[str, object]:
 
 
 def sections(source: str) -> list[tuple[int, str]]:
-    """Return a page cut before its headings: first line and text."""
+    """Return a page cut before its headings: first line and text.
+
+    Its front matter is blanked.
+    """
+    source = _FRONT_MATTER.sub(lambda found: _blank(found[0]), source)
     lines = source.split("\n")
+    prose = _without_blocks(source).split("\n")
     starts = [0]
-    fences = _without_blocks(source).split("\n")
     starts += [
         number
-        for number, line in enumerate(fences)
+        for number, line in enumerate(prose)
         if number and re.match(r"#{1,6}\s", line)
     ]
     ends = [*starts[1:], len(lines)]

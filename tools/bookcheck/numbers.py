@@ -58,12 +58,12 @@ _NAMES = (
 )
 _SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _TO_PLAIN = str.maketrans(_SUPER + "⁻−", "0123456789--")
-_EXPONENT = rf"(?:\^\{{?|\*\*)[-−]?\d+\}}?|⁻?[{_SUPER}]+"
+_EXPONENT = rf"(?:\^\{{?|\*\*)[-−]?\d{{1,3}}(?!\d)\}}?|⁻?[{_SUPER}]{{1,3}}"
 _NUMBER = (
     r"(?P<sign>(?<![\w)\]}])[-−])?(?<![\w.])"
     r"(?P<digits>(?:\d{1,3}(?:[,_\u202f\u2009\u00a0]\d{3})+(?!\d)|\d+)"
     r"(?:\.\d+)?)"
-    r"(?P<exp>[eE][-+−]?\d+(?!\w))?"
+    r"(?P<exp>[eE][-+−]?\d{1,3}(?!\w))?"
     rf"(?P<power>{_EXPONENT})?"
     rf"(?P<times>\s?[×·]\s?10(?:{_EXPONENT}))?"
 )
@@ -180,7 +180,7 @@ def _tail(text: str, end: int) -> tuple[int, Unit | None, int] | None:
         if counted and counted[0].dimension in _MANY:
             return _LETTERS[suffix[0]], *counted
         return None
-    attached = unit_at(text, end)
+    attached = unit_at(text, end, attached=True)
     return (0, *attached) if attached else None
 
 
@@ -188,7 +188,8 @@ def _unit_after(text: str, end: int) -> tuple[Unit, int] | None:
     """Return the unit behind a blank or a hyphen, if there is one."""
     gap = _GAP.match(text, end)
     assert gap is not None
-    found = unit_at(text, gap.end())
+    hyphen = gap[0] == "-"
+    found = unit_at(text, gap.end(), attached=hyphen)
     if found is None:
         return None
     written = text[gap.end() : found[1]]
@@ -207,8 +208,8 @@ def _value(found: re.Match[str]) -> tuple[Decimal, Decimal, int]:
     step = Decimal(1).scaleb(int(value.as_tuple().exponent))
     digits = len(plain.replace(".", ""))
     if found["power"]:
-        value = value ** _integer(found["power"])
-        step, digits = min(Decimal(1), value), max(digits, _length(value))
+        value = value ** _integer(found["power"]) if value else value
+        step, digits = Decimal(1), max(digits, _length(value))
     exponent = 0
     if found["exp"]:
         exponent += _integer(found["exp"])

@@ -1,9 +1,9 @@
 """The numbers that a section prints: what its prose may rest on.
 
 A line of output or a row of a table counts if it has at most 12 numbers:
-a long listing would support almost any. Pictures, traces, shown source and
-what graders say do not count, nor do outputs that are not compared, such
-as times: a number that may change cannot carry a sentence.
+a long listing would support almost any. Pictures, traces, shown source,
+what graders say and the ledger do not count, nor do outputs that are not
+compared, such as times: a number that may change cannot carry a sentence.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 
 from bookcheck.numbers import Number, find_numbers
-from bookcheck.units import Unit, unit_named
+from bookcheck.units import Unit
 
 MOST_NUMBERS = 12
 _ROUNDED_SHARE = Decimal("0.05")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-_REMOVED = "svg, script, style, template, .cutaway-source"
+_REMOVED = "svg, script, style, template, .cutaway-source, .cutaway-ledger"
 _UNTRUSTED = frozenset(
     ("nbval-ignore-output", "nbval-skip", "exercise", "solution")
 )
@@ -34,7 +34,10 @@ _BLOCKS = (
 _NOT_LABEL = re.compile(
     r"\b(?:per|each|every|in|of|with|for)\s+(?:an? |the )?\w+"
 )
-_WORD = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)*|%|×")
+# A single letter is a unit only in brackets: "time (s)".
+_WORD = re.compile(
+    r"(?<=[(\[])[^\W\d_](?=[)\]])|[^\W\d_]{2,}(?:/[^\W\d_]+)*|%|×"
+)
 _CUT = re.compile(r"[,;|\n]")
 _NEXT_LABEL = re.compile(r"\s*[:=]|[^\S\n]+\d")
 _VAGUE = ("request", "number", "model", "file", "test", "example", "point")
@@ -88,9 +91,16 @@ def numbers_in(line: str, header: str = "") -> list[Printed]:
     """
     printed, start = [], 0
     for number in find_numbers(line, prose=False):
-        units = _units(line, number, start, header)
-        printed.append(Printed(number.value, units, line.strip()))
+        label = _named(_CUT.split(line[start : number.start])[-1])
         start = number.start + len(number.text)
+        units = label or _named(header)
+        if number.unit is not None:
+            units = {number.unit} | (label if number.shared else set())
+            # In "tokens: 37 layers: 30" the layers belong to the 30.
+            counted = not number.unit.measured
+            if counted and label and _NEXT_LABEL.match(line, start):
+                start, units = number.start, label
+        printed.append(Printed(number.value, frozenset(units), line.strip()))
     return printed
 
 
@@ -145,28 +155,6 @@ def _scale(unit: Unit | None, shown: frozenset[Unit]) -> Decimal | None:
         if per_thing and other.dimension == over:
             return other.scale / unit.scale
     return None
-
-
-def _units(
-    line: str, number: Number, start: int, header: str
-) -> frozenset[Unit]:
-    """Return the units that an output shows for one of its numbers.
-
-    Args:
-        line: The line of output.
-        number: One of its numbers.
-        start: Where the number before it ends.
-        header: The heading of its column, if it stands in a table.
-    """
-    end = number.start + len(number.text)
-    label = _named(_CUT.split(line[start : number.start])[-1])
-    if number.unit is None:
-        return label or _named(header)
-    # In "tokens: 37 layers: 30" the layers belong to the 30.
-    stolen = not number.unit.measured and _NEXT_LABEL.match(line[end:])
-    if stolen and label:
-        return label
-    return frozenset({number.unit}) | (label if number.shared else set())
 
 
 def _named(label: str) -> frozenset[Unit]:

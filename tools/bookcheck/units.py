@@ -79,10 +79,6 @@ class Unit:
     scale: Decimal
     measured: bool
 
-    def __str__(self) -> str:
-        power = self.scale.normalize()
-        return self.dimension if power == 1 else f"{power:g} {self.dimension}"
-
 
 def _power(base: int, exponent: int) -> Decimal:
     return Decimal(base) ** exponent
@@ -109,7 +105,7 @@ def _measured() -> dict[str, Unit]:
     for word, power in (("", 0), ("milli", -3), ("micro", -6), ("nano", -9)):
         for ending in ("", "s"):
             table[f"{word}second{ending}"] = ("second", _power(10, power))
-    for word, seconds in (("minute", 60), ("hour", 3600), ("min", 60)):
+    for word, seconds in (("minute", 60), ("hour", 3600)):
         for ending in ("", "s"):
             table[word + ending] = ("second", Decimal(seconds))
     for word in ("sec", "secs"):
@@ -145,6 +141,7 @@ def _counted() -> dict[str, Unit]:
 
 MEASURED: Mapping[str, Unit] = MappingProxyType(_measured())
 COUNTED: Mapping[str, Unit] = MappingProxyType(_counted())
+_SINGULAR = frozenset(_COUNTED.split())
 
 
 def _one_of(names: Mapping[str, Unit]) -> str:
@@ -157,7 +154,7 @@ _PER = rf"(?:{_BLANK}*/{_BLANK}*|{_BLANK}+(?:per|an?){_BLANK}+)"
 _END = r"(?![^\W_])"
 _NOUN = rf"(?i:{_one_of(COUNTED)})"
 _SIMPLE = rf"(?:{_one_of(MEASURED)}|{_NOUN})"
-_RATE = re.compile(rf"({_SIMPLE}){_PER}(?:new |generated )?({_SIMPLE}){_END}")
+_RATE = re.compile(rf"({_SIMPLE}){_PER}({_SIMPLE}){_END}")
 _ALONE = re.compile(rf"({_SIMPLE}){_END}")
 _STOP = (
     "a an and are as at be but by for from has have he if in into is it its "
@@ -166,7 +163,10 @@ _STOP = (
     "with you your times"
 )
 _FILLER = rf"(?!(?:{'|'.join(_STOP.split())})\b)[^\W\d_][\w/'’-]*"
-_QUALIFIED = re.compile(rf"(?:{_FILLER}{_BLANK}+){{1,2}}({_NOUN}){_END}", re.I)
+_QUALIFIED = re.compile(
+    rf"(?:{_FILLER}{_BLANK}+){{1,2}}({_NOUN})(?:{_PER}({_SIMPLE}))?{_END}"
+)
+_ATTRIBUTE = frozenset({*_SINGULAR, "byte", "bit", "second", "minute", "hour"})
 
 
 def unit_named(name: str) -> Unit | None:
@@ -178,32 +178,49 @@ def unit_named(name: str) -> Unit | None:
     return MEASURED.get(name) or COUNTED.get(name.lower())
 
 
-def unit_at(text: str, at: int) -> tuple[Unit, int] | None:
+def unit_at(
+    text: str, at: int, *, attached: bool = False
+) -> tuple[Unit, int] | None:
     """Return the unit written at a place, and where it ends.
+
+    A noun in the singular may stand before the one that is counted: in "37
+    prompt tokens" it is tokens, in "a 37-token prompt" too.
 
     Args:
         text: Any text.
         at: Where the unit's first letter would be.
+        attached: No blank stands before it: words between do not count.
 
     >>> unit_at("37 prompt tokens", 3)[0].dimension
     'token'
     >>> unit_at("18 GB per second", 3)[0].dimension
     'byte/second'
     """
-    found = _RATE.match(text, at)
-    if found:
-        over, under = unit_named(found[1]), unit_named(found[2])
-        assert over is not None
-        assert under is not None
-        rate = Unit(
-            f"{over.dimension}/{under.dimension}",
-            over.scale / under.scale,
-            measured=over.measured or under.measured,
-        )
-        return rate, found.end()
-    found = _ALONE.match(text, at) or _QUALIFIED.match(text, at)
-    if not found:
-        return None
-    unit = unit_named(found[1])
-    assert unit is not None
-    return unit, found.end()
+    rate = _RATE.match(text, at)
+    if rate and not (rate[1].lower() in _SINGULAR and _is_noun(rate[2])):
+        return _rate(rate[1], rate[2]), rate.end()
+    alone = _ALONE.match(text, at)
+    attribute = alone is None or alone[1].lower() in _ATTRIBUTE
+    if attribute and not attached:
+        longer = _QUALIFIED.match(text, at)
+        if longer:
+            return _rate(longer[1], longer[2]), longer.end()
+    return (_rate(alone[1], None), alone.end()) if alone else None
+
+
+def _is_noun(name: str) -> bool:
+    return name not in MEASURED
+
+
+def _rate(over: str, under: str | None) -> Unit:
+    """Return the unit of these spellings: a rate if there are two."""
+    top = unit_named(over)
+    bottom = unit_named(under) if under else None
+    assert top is not None
+    if bottom is None:
+        return top
+    return Unit(
+        f"{top.dimension}/{bottom.dimension}",
+        top.scale / bottom.scale,
+        measured=top.measured or bottom.measured,
+    )

@@ -1,0 +1,1 @@
+"""What ``tools/nb.py`` does: text view, execution, one byte form."""
