@@ -20,29 +20,25 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from nbtools.environment import PINNED
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 SITE = ROOT / "_build" / "html"
 OLDEST = (3, 11)
-# Outputs are compared with the stored ones, so every run counts alike.
-PINNED = {
-    "OMP_NUM_THREADS": "2",
-    "MKL_NUM_THREADS": "2",
-    "OPENBLAS_NUM_THREADS": "2",
-    "NUMEXPR_NUM_THREADS": "2",
-    "PYTHONHASHSEED": "0",
-    "CUTAWAY_PROGRESS": "off",
-    "PYTHONUTF8": "1",
-}
-
 Step = tuple[str, Sequence[str | Path]]
 
 
-def run(command: Sequence[str | Path]) -> int:
-    """Run a command from the repository's root; return its exit status."""
-    environment = os.environ | PINNED
+def run(command: Sequence[str | Path], **variables: str) -> int:
+    """Run a command from the repository's root; return its exit status.
+
+    Args:
+        command: Program and arguments.
+        **variables: Environment variables beside the pinned ones.
+    """
+    environment = {**os.environ, **PINNED, "PYTHONUTF8": "1", **variables}
     # Tools such as pyright look for the environment that is activated.
     environment["PATH"] = f"{BIN}{os.pathsep}{environment.get('PATH', '')}"
     environment["VIRTUAL_ENV"] = str(VENV)
@@ -190,7 +186,7 @@ def lab(arguments: argparse.Namespace) -> int:
     """Open the notebooks in JupyterLab."""
     must([PYTHON, "-m", "cutaway.weights.fetch"])
     command = [PYTHON, "-m", "jupyterlab", "--notebook-dir", ROOT]
-    return run([*command, *arguments.rest])
+    return run([*command, *arguments.rest], CUTAWAY_PROGRESS="on")
 
 
 def clean(_: argparse.Namespace) -> int:

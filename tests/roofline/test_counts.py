@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.op_counts import torch_flops, visible_pairs
 
 from cutaway.core import CutawayError, ModelConfig
 from cutaway.roofline import (
@@ -18,6 +17,7 @@ from cutaway.roofline import (
     matmul_params,
     num_params,
 )
+from oracles.op_counts import torch_flops, visible_pairs
 
 SMALL = CONFIGS["smollm2-135m"]
 LARGE = CONFIGS["llama-3.1-8b"]

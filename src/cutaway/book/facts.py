@@ -222,6 +222,18 @@ def ledger_table(path: str | Path) -> Ledger:
 
     Raises:
         FactsError: As for ``load`` and ``verify``.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> entry = ["[peak]", 'text = "Peak."', "value = 989.4",
+    ...     'source = "a2022"', 'where = "p. 1"',
+    ...     'compute = "cutaway.roofline:132 * 4096 * 1.83 / 1000"',
+    ...     "tolerance = { absolute = 0.05 }"]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "facts.toml")
+    ...     _ = path.write_text("\\n".join(entry))
+    ...     print(ledger_table(path).text())
+    Peak. | 989.4 | 989.43 | reproduced | a2022, p. 1
     """
     facts: Sequence[Fact] = load(path)
     return Ledger(tuple(verify(fact) for fact in facts))

@@ -62,6 +62,10 @@ def load(path: str | Path) -> tuple[Fact, ...]:
     Raises:
         FactsError: The file is not TOML, or an entry lacks a field, has
             an unknown one or one of the wrong kind.
+
+    >>> load("no-such-registry.toml")
+    Traceback (most recent call last):
+    cutaway.book.registry.FactsError: no-such-registry.toml: got ...
     """
     try:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))

@@ -11,6 +11,10 @@ def attention_params(config: ModelConfig) -> int:
 
     The widths are heads times ``head_dim``, never ``hidden_size``: for
     some models the two differ.
+
+    >>> from cutaway.roofline.models import CONFIGS
+    >>> attention_params(CONFIGS["smollm2-135m"])
+    884736
     """
     q_width = config.num_heads * config.head_dim
     kv_width = config.num_kv_heads * config.head_dim

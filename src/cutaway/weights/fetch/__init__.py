@@ -74,6 +74,10 @@ def locate(model: str = _DEFAULT) -> Path | None:
         FetchError: ``CUTAWAY_MODELS`` names a file with another hash.
 
     Cost: as for ``fetch``, but nothing is downloaded.
+
+    >>> locate("gpt-2")
+    Traceback (most recent call last):
+    cutaway.core.errors.ArgumentError: model: got 'gpt-2', expected one of ...
     """
     check_choice("model", model, MODELS)
     found = from_variable(MODELS[model])

@@ -13,6 +13,9 @@ def cache_dir() -> Path:
 
     ``CUTAWAY_CACHE`` names it; without, it is the user's cache folder of
     the operating system, such as ``~/.cache/cutaway``.
+
+    >>> cache_dir().is_absolute()
+    True
     """
     chosen = os.environ.get("CUTAWAY_CACHE")
     if chosen:
