@@ -35,11 +35,11 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from nbtools.normal import NotebookError, dumps, read, tags, write_atomically
 
 from cutaway.book.exercise import Exercise
 from cutaway.book.exercises import find, section_exercises, sections
 from cutaway.core.errors import ArgumentError
+from nbtools.normal import NotebookError, dumps, read, tags, write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECK = re.compile(r"""grade\.check\(\s*["']([^"']+)["']""")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from bookcheck import glossary
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -25,7 +26,9 @@ def section(tmp_path):
         cells = [{"cell_type": "markdown", "source": [cell]} for cell in cells]
         path.write_text(json.dumps({"cells": cells}))
         page = tmp_path / "glossary.md"
-        page.write_text("```{glossary}\n:sorted:\n\ntoken\n  A piece.\n\nquery\n  Asks.\n```\n")
+        page.write_text(
+            "```{glossary}\n:sorted:\n\ntoken\n  A piece.\n\nquery\n  Asks.\n```\n"
+        )
         return glossary.findings([path], page)
 
     return write

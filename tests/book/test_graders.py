@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from bookcheck.graders import prove_grader
 
+from bookcheck.graders import prove_grader
 from cutaway.book.exercises import find, section_exercises, sections
 from cutaway.book.grade import verdict
 from cutaway.core import ModelConfig

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from bookcheck.hygiene import check_notebook, notebooks
 
 BOOK = Path(__file__).resolve().parents[2] / "book"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nb
 import pytest
+
+import nb
 from bookcheck.coverage import code_cells, names_used, unexercised
 from bookcheck.hygiene import notebooks
 from bookcheck.toc import toc_problems

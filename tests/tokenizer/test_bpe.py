@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.slow_bpe import merge_word
 
 from cutaway.tokenizer import TokenizerError, merge, merge_steps
 from cutaway.tokenizer.bpe import merge_table
+from oracles.slow_bpe import merge_word
 
 
 def table_of(pairs: list[tuple[str, str]]) -> dict:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.nasty_text import CURATED, random_texts
-from oracles.slow_bpe import SlowBPE
 
 from cutaway.tokenizer import Tokenizer, TokenizerError
 from cutaway.weights import GGUFFile, fetch
+from oracles.nasty_text import CURATED, random_texts
+from oracles.slow_bpe import SlowBPE
 
 pytestmark = pytest.mark.model
 

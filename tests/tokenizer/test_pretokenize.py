@@ -5,11 +5,11 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import slow_bpe
-from oracles.nasty_text import CURATED, random_texts
 from tokenizers import pre_tokenizers
 
 from cutaway.tokenizer import Pretokenizer, TokenizerError
+from oracles import slow_bpe
+from oracles.nasty_text import CURATED, random_texts
 
 cut = Pretokenizer("smollm")
 

@@ -5,10 +5,10 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.nasty_text import CURATED
-from oracles.utf8 import half_surrogate, unfinished_tail
 
 from cutaway.tokenizer import StreamDecoder, TokenizerError
+from oracles.nasty_text import CURATED
+from oracles.utf8 import half_surrogate, unfinished_tail
 
 BYTES = {
     "two, three and four bytes": "aé字🙂".encode(),

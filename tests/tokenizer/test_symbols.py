@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from oracles.slow_bpe import byte_symbols
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from cutaway.tokenizer import BYTE_TO_SYMBOL, to_bytes, to_symbols
+from oracles.slow_bpe import byte_symbols
 
 
 def test_symbols_are_those_of_gpt2():

@@ -8,9 +8,9 @@ import re
 
 import numpy as np
 import pytest
+
 from bookcheck.compare_html import attributes, html_agrees, html_difference
 from bookcheck.compare_outputs import differences, json_agrees, reconcile
-
 from cutaway.book import figure
 
 
@@ -56,6 +56,9 @@ DIFFERENT = [
     ("missing attribute", '<b id="a">', "<b>"),
     ("text", "<p>37</p>", "<p>38</p>"),
     ("element more", "<p>a</p>", "<p>a</p><p>b</p>"),
+    ("last digit of shown source",
+     '<div class="cutaway-source"><pre>arXiv 2309.06180</pre></div>',
+     '<div class="cutaway-source"><pre>arXiv 2309.06181</pre></div>'),
     ("coordinate outside an svg", '<td width="1.0">', '<td width="1.04">'),
     (
         "trace",

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+
+import cutaway.core
 from bookcheck.coverage import (
     documented_names,
     names_used,
@@ -13,8 +15,6 @@ from bookcheck.coverage import (
     resolve,
     unexercised,
 )
-
-import cutaway.core
 from cutaway.core import ArgumentError, ModelConfig, merge
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from bookcheck.hygiene import check_book, check_notebook
 
 Damage = Callable[[dict[str, Any]], object]

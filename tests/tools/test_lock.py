@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import lock
 import pytest
+
+import lock
 
 LINES = lock.LOCK.read_text().splitlines()
 PINS = [line for line in LINES if re.match(r"[A-Za-z0-9]", line)]

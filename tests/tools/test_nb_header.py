@@ -9,6 +9,7 @@ from nbformat.v4 import (
     new_notebook,
     new_output,
 )
+
 from nbtools.header import (
     keep_measures,
     reading_minutes,

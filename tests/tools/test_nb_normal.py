@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbformat.v4 import new_output as out
+
 from nbtools.normal import (
     NotebookError,
     dumps,

@@ -6,8 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-import nb
 import pytest
+
+import nb
 from nbtools import execute as execution
 from nbtools.header import LINE
 from nbtools.normal import dumps, read

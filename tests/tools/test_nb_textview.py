@@ -13,6 +13,7 @@ from nbformat.v4 import (
     new_notebook,
     new_output,
 )
+
 from nbtools.normal import NotebookError, dumps, normalise
 from nbtools.textview import from_text, notebook_path, text_path, to_text
 

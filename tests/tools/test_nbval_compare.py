@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nb
 import pytest
+
+import nb
 from bookcheck import nbval_plugin
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from bookcheck.toc import pages, toc_entries, toc_problems
 
 TOC = """\

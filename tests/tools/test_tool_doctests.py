@@ -6,9 +6,10 @@ import doctest
 import importlib
 import pkgutil
 
+import pytest
+
 import bookcheck
 import nbtools
-import pytest
 
 MODULES = [
     info.name

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-import workbook
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+import workbook
+from cutaway.book.exercises import section_exercises
 from nbtools.execute import execute
 from nbtools.normal import NotebookError, dumps, read
-
-from cutaway.book.exercises import section_exercises
 
 EXERCISES = section_exercises("flow/end_to_end")
 SETUP = "import numpy as np\n\nfrom cutaway.book import grade"

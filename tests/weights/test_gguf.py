@@ -7,10 +7,10 @@ import struct
 import gguf
 import numpy as np
 import pytest
-from oracles import gguf_bytes as make
 
 from cutaway.core import ArgumentError
 from cutaway.weights import GGUFError, GGUFFile
+from oracles import gguf_bytes as make
 
 
 @pytest.fixture

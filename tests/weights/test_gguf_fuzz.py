@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.cost import cpu_seconds, peak_bytes
 
 from cutaway.weights import GGUFError, GGUFFile
 from cutaway.weights.gguf_header import Header, read_header
+from oracles.cost import cpu_seconds, peak_bytes
 
 EDGES = [
     *(0, 1, 2, 7, 8, 9, 12, 13, 31, 32, 33, 255, 256, 65_535, 65_536),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 
 import pytest
-from oracles import gguf_bytes as make
-from oracles.cost import cpu_seconds, peak_bytes
 
 from cutaway.weights import GGUFError, GGUFFile
+from oracles import gguf_bytes as make
+from oracles.cost import cpu_seconds, peak_bytes
 
 BILLION = 10**9
 HUGE = 2**64 - 1

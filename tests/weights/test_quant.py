@@ -5,10 +5,10 @@ from __future__ import annotations
 import gguf
 import numpy as np
 import pytest
-from oracles import dequantize as oracle
 
 from cutaway.core import ArgumentError
 from cutaway.weights import BLOCK_TYPES, DEQUANTIZERS, dequantize
+from oracles import dequantize as oracle
 
 TYPES = sorted(DEQUANTIZERS)
 QUANTISED = [name for name in TYPES if BLOCK_TYPES[name].block_size > 1]

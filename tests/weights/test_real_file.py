@@ -8,10 +8,10 @@ from collections import Counter
 import gguf
 import numpy as np
 import pytest
-from oracles.cost import cpu_seconds
 
 from cutaway.core import ModelConfig
 from cutaway.weights import BLOCK_TYPES, GGUFFile
+from oracles.cost import cpu_seconds
 
 pytestmark = pytest.mark.model
 

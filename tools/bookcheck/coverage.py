@@ -156,11 +156,7 @@ def documented_names(api_page: str) -> set[str]:
     listed = set(_DIRECTIVE.findall(api_page))
     for module in _PUBLIC.findall(api_page):
         listed.update(name for name, _ in _exports(import_module(module)))
-    return {
-        name
-        for name in listed
-        if ">>>" in _docstrings(resolve(name))
-    }
+    return {name for name in listed if ">>>" in _docstrings(resolve(name))}
 
 
 def _docstrings(value: Any) -> str:

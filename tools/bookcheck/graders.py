@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,11 +92,15 @@ def _inputs(exercise: Exercise) -> list[str]:
     seen: list[str] = []
 
     def recorder(*args: Any) -> Any:
-        seen.append(repr([a for a in args if not callable(a)]))
+        seen.append(_text(args))
         return exercise.reference(*args)
 
     verdict(exercise, recorder)
     return seen
+
+
+def _text(args: Sequence[Any]) -> str:
+    return repr([a for a in args if not callable(a)])
 
 
 def _fixed_and_fresh(exercise: Exercise) -> Iterator[str]:
@@ -105,13 +108,14 @@ def _fixed_and_fresh(exercise: Exercise) -> Iterator[str]:
     second half is always another, and both are judged."""
     one, other = _inputs(exercise), _inputs(exercise)
     half = len(one) // 2
-    calls = itertools.count()
+    fixed = set(one[:half])
 
-    def right_at_first(*args: Any) -> Any:
+    def right_on_fixed(*args: Any) -> Any:
+        known = _text(args) in fixed
         result = exercise.reference(*args)
-        return result if next(calls) < half else _spoil(result)
+        return result if known else _spoil(result)
 
-    if verdict(exercise, right_at_first).status != "wrong":
+    if verdict(exercise, right_on_fixed).status != "wrong":
         yield "an answer that is right on the fixed inputs alone passes"
     if one[:half] != other[:half]:
         yield "the fixed inputs differ between two runs"

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbtools.header import LINE
-
 from bookcheck.hygiene_outputs import output_problems, picture_ids
 from bookcheck.hygiene_source import (
     IGNORING,
@@ -26,6 +24,7 @@ from bookcheck.hygiene_source import (
     tag_problems,
     tags_of,
 )
+from nbtools.header import LINE
 
 MOST_SECONDS = 60
 MOST_GIGABYTES = 2.0

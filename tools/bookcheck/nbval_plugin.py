@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from nbtools.environment import kernel_environment
 
 from bookcheck.compare_outputs import differences, reconcile
+from nbtools.environment import kernel_environment
 
 _LONGEST = 2000
 _SAVED = pytest.StashKey[dict[str, str]]()
@@ -45,9 +45,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Wrap the comparison of every notebook cell."""
+    """Wrap the comparison of every notebook cell; say why one is skipped."""
     if type(item).__name__ != "IPyNbCell" or hasattr(item, _MARK):
         return
+    reason = item.cell.metadata.get("reason")  # type: ignore[attr-defined]
+    if item.options["skip"] and reason:  # type: ignore[attr-defined]
+        item.add_marker(pytest.mark.skip(reason=str(reason)))
     original = item.compare_outputs  # type: ignore[attr-defined]
     setattr(item, _MARK, True)
     item.compare_outputs = functools.partial(  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from bookcheck.site_browser import ORIGIN, block_outside, serve
 from bookcheck.site_content import meta
 from bookcheck.site_html import Finding, Page, Site, attribute
-from bookcheck.site_visit import NARROW, WIDE, follow
+from bookcheck.site_visit import NARROW, WIDE, follow, switch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +176,12 @@ def printing(browser: Browser, site: Site) -> Iterator[str]:
     """On paper the text stays and the navigation goes."""
     page = first_with(site, ".cell_input") or next(iter(site.text.values()))
     with opened(browser, site, f"{page.name}.html") as tab:
+        switch(tab, "dark")
         tab.emulate_media(media="print")
+        tab.wait_for_timeout(200)
+        ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+        if ground != "rgb(255, 255, 255)":
+            yield f"{page.name}: in dark mode the paper is {ground}"
         for selector in HIDDEN_ON_PAPER:
             if tab.locator(f"{selector}:visible").count():
                 yield f"{page.name}: {selector} is printed"

@@ -16,9 +16,7 @@ def check(condition: bool, name: str, got: object, expected: str) -> None:
         raise ArgumentError(name, got, expected)
 
 
-def check_int(
-    name: str, value: Any, low: int, high: int | None = None
-) -> int:
+def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int in ``[low, high]``; bool is not an int.
 
     >>> check_int("max_tokens", 16, low=1)

@@ -124,9 +124,7 @@ class ModelConfig:
             num_layers=_required(metadata, f"{arch}.block_count"),
             hidden_size=hidden,
             num_heads=heads,
-            num_kv_heads=metadata.get(
-                f"{arch}.attention.head_count_kv", heads
-            ),
+            num_kv_heads=metadata.get(f"{arch}.attention.head_count_kv", heads),
             head_dim=head_dim,
             ffn_size=_required(metadata, f"{arch}.feed_forward_length"),
             vocab_size=vocab,
