@@ -100,7 +100,7 @@ def install(_: argparse.Namespace) -> int:
 def book(_: argparse.Namespace) -> int:
     """Build the site into _build/html and print its path."""
     must([PYTHON, "-m", "cutaway.weights.fetch"])
-    return run([PYTHON, "tools/site.py", "build"])
+    return run([PYTHON, "tools/build_site.py", "build"])
 
 
 def fast_steps() -> list[Step]:
@@ -129,7 +129,7 @@ def slow_steps() -> list[Step]:
     pytest = [PYTHON, "-m", "pytest", "-q", "tests", "-m"]
     return [
         ("chapters", nbval_command("book")),
-        ("site", [PYTHON, "tools/site.py", "build"]),
+        ("site", [PYTHON, "tools/build_site.py", "build"]),
         ("browser", [*pytest, "browser and not tamper"]),
         ("tamper", [*pytest, "tamper"]),
     ]

@@ -126,6 +126,7 @@ def problems(chapter: NotebookNode, section: str) -> list[str]:
         ids = CHECK.findall(cell.source)
         if "solution" in tags(cell):
             solved.update(ids)
+            found += _rejected(cell, ids)
         elif "exercise" in tags(cell) and cell.cell_type == "code":
             hinted.update(HINT.findall(cell.source))
             checked += ids
@@ -142,6 +143,16 @@ def problems(chapter: NotebookNode, section: str) -> list[str]:
         if exercise.reread.casefold() not in headings:
             found.append(f"{exercise.id}: no heading {exercise.reread!r}")
     return found
+
+
+def _rejected(cell: NotebookNode, ids: list[str]) -> list[str]:
+    """Complain if a solution was run and its grader did not accept it."""
+    said = "".join(output.get("text", "") for output in cell.outputs)
+    return [
+        f"{i}: its solution printed {said!r}, expected 'correct'"
+        for i in ids
+        if cell.outputs and f"{i}  correct" not in said
+    ]
 
 
 def _stub_problems(cell: NotebookNode, ids: list[str]) -> list[str]:

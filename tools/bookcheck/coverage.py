@@ -3,8 +3,9 @@
 A public name, one in the ``__all__`` of a sub-package, counts as exercised
 when a code cell of a chapter uses it (an import alone is no use), or when
 the API pages list it and its docstring holds a doctest. They list a name by
-an ``autofunction`` or ``autoclass``, or its whole module by ``public``. Errors, protocols and dataclasses need none:
-what raises, takes or returns them is exercised.
+an ``autofunction`` or ``autoclass``, or its whole module by ``public``.
+Errors, protocols and dataclasses need none: what raises, takes or returns
+them is exercised.
 """
 
 from __future__ import annotations

@@ -23,9 +23,13 @@ def check_alt_text(site: Site) -> Iterator[Finding]:
     """Find pictures that say nothing to a reader who cannot see them."""
     for page in site.pages.values():
         for image in page.soup.find_all("img"):
+            source = attribute(image, "src")
             if not image.has_attr("alt"):
-                source = attribute(image, "src")
                 yield page.finding("alt text", f"img {source!r} has no alt")
+            # What ![](picture.svg) becomes: no picture of the text is idle.
+            elif not image["alt"] and image.find_parent("article"):
+                message = f"img {source!r} has an empty alt"
+                yield page.finding("alt text", message)
         for number, svg in enumerate(page.soup.find_all("svg")):
             if attribute(svg, "aria-hidden") == "true" or svg.find_parent(
                 "svg"

@@ -78,6 +78,17 @@
     });
   }
 
+  /* Paper is white, whatever the theme. */
+  function printLight() {
+    const data = document.documentElement.dataset;
+    let theme = data.theme;
+    matchMedia("print").addEventListener("change", function (event) {
+      if (event.matches) theme = data.theme;
+      data.theme = event.matches ? "light" : theme;
+    });
+  }
+
   watchScrollers();
+  printLight();
   addPopovers();
 })();

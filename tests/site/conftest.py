@@ -1,0 +1,63 @@
+"""The site under test and the browser that opens it.
+
+``CUTAWAY_SITE`` names a built site to test in place of the book's own, which
+is built first (a build without changes takes a second).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bookcheck.site import NoBrowserError, Site, open_browser
+from sitebook.make import make_book
+from sitetools import build, toc_entries
+
+ROOT = Path(__file__).resolve().parents[2]
+VARIABLE = "CUTAWAY_SITE"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test once for each page that a reader can open."""
+    if "page_name" in metafunc.fixturenames:
+        named = os.environ.get(VARIABLE)
+        if named:
+            names = list(Site(Path(named).resolve()).text)
+        else:
+            names = toc_entries(ROOT)
+        metafunc.parametrize("page_name", [*names, "search"])
+
+
+@pytest.fixture(scope="session")
+def site() -> Site:
+    """The site under test."""
+    named = os.environ.get(VARIABLE)
+    return Site(Path(named).resolve() if named else build(ROOT))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium; without one, a skip here and a failure in CI."""
+    try:
+        with open_browser() as opened:
+            yield opened
+    except NoBrowserError as error:
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(f"the site was not tested: {error}")
+        pytest.skip(f"needs a browser: {error}")
+
+
+@pytest.fixture(scope="session")
+def small_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small book with the real layout and settings, built once."""
+    root = make_book(tmp_path_factory.mktemp("small") / "book")
+    build(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def small_site(small_book: Path) -> Site:
+    """The small book's site: without a fault."""
+    return Site(small_book / "_build" / "html")

@@ -1,0 +1,355 @@
+"""The interactive figures, in a real browser, from file://."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bookcheck.site_browser import block_outside
+from bookcheck.site_visit import barriers, follow, switch
+from cutaway.book import trace
+
+pytestmark = pytest.mark.browser
+
+STATIC = Path(__file__).resolve().parents[2] / "book" / "_static"
+SCRIPT = STATIC / "js" / "cutaway.js"
+PAGE = """<!doctype html>
+<html lang="en" data-theme="light"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Widgets</title><link rel="stylesheet" href="widgets.css">
+<style>
+body {{ max-width: 46rem; margin: 1rem auto; padding: 0 1rem;
+  font-family: system-ui, sans-serif; background: #fff; color: #222832; }}
+html[data-theme="dark"] body {{ background: #14181e; color: #ced6dd; }}
+</style>
+<script defer src="cutaway.js"></script></head>
+<body><main><h1>Widgets</h1>{body}</main></body></html>
+"""
+TOKENS = ["␣The", "</script>", "<|im_end|>", "␣", "🙂", "⟨F0 9F⟩", "↵"]
+LAYERS = 30
+
+
+def make_trace(tokens=TOKENS) -> dict:
+    """A trace such as token_steps returns, with awkward tokens."""
+    rng = np.random.default_rng(7)
+    steps = []
+    for number, token in enumerate(tokens):
+        weights = np.sort(rng.exponential(1, 5) ** 3)[::-1]
+        probs = 0.99 * weights / weights.sum()
+        rivals = [token, *[f"␣other{i}" for i in range(4)]]
+        top = [
+            {"token": t, "id": 10 * number + i, "p": float(f"{p:.3g}")}
+            for i, (t, p) in enumerate(zip(rivals, probs, strict=True))
+        ]
+        norms = np.exp(rng.uniform(0.9, 6.5, LAYERS + 1))
+        steps.append({**top[0], "top": top, "norms": norms.tolist()})
+    return {
+        "num_prompt_tokens": 38,
+        "prompt_tail": ["?", "<|im_end|>", "↵", "<b>bold</b>"],
+        "steps": steps,
+    }
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory) -> Path:
+    """The page that emit would put on the site, beside script and style."""
+    folder = tmp_path_factory.mktemp("widgets")
+    shutil.copy(SCRIPT, folder)
+    shutil.copy(STATIC / "css" / "widgets.css", folder)
+    data = make_trace()
+    shown: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            trace, "show_html", lambda markup, _: shown.append(markup)
+        )
+        trace.emit(
+            "answer-steps",
+            data,
+            widget="token-stepper",
+            fig=trace.token_figure(make_trace(["A"] * len(TOKENS))),
+            alt="Each token of the answer with its probability and lengths.",
+            caption="Step through <the> answer.",
+        )
+    file = folder / "page.html"
+    file.write_text(PAGE.format(body=shown[0]), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def open_page(browser, page_file):
+    """Open the page; at the end, no error and no request may be left."""
+    opened = []
+
+    def open_it(file: Path = page_file, **options):
+        options = {"reduced_motion": "reduce", **options}
+        context = browser.new_context(**options)
+        tab = context.new_page()
+        record = follow(tab)
+        block_outside(context, record.outside)
+        tab.goto(file.as_uri())
+        opened.append((context, record))
+        return tab
+
+    yield open_it
+    for context, record in opened:
+        context.close()
+        assert record.outside == []
+        assert record.errors == []
+        assert record.failed == []
+        assert record.console == []
+
+
+@pytest.fixture
+def tab(open_page):
+    return open_page(viewport={"width": 1000, "height": 800})
+
+
+def state(tab) -> dict:
+    """Return what the widget shows now."""
+    return tab.evaluate(
+        """() => {
+          const all = s => [...document.querySelectorAll(s)];
+          return {
+            current: all(".cw-chip").findIndex(
+              chip => chip.getAttribute("aria-current") === "step"),
+            read: all(".cw-chip.is-read").length,
+            slider: Number(document.querySelector(".cw input").value),
+            value: document.querySelector(".cw input")
+              .getAttribute("aria-valuetext"),
+            count: document.querySelector(".cw-count").textContent,
+            names: all(".cw-bars .cw-token").map(n => n.textContent),
+            values: all(".cw-value").map(n => n.textContent),
+            widths: all(".cw-bar").map(n => parseFloat(n.style.width)),
+            chosen: all(".cw-bars li").map(
+              n => n.classList.contains("is-chosen")),
+            dots: all(".cw-dot").map(n => Number(n.getAttribute("cy"))),
+            said: document.querySelector(".cw-said").textContent,
+            off: all(".cw-nav").map(n => n.disabled),
+          };
+        }"""
+    )
+
+
+def test_the_widget_replaces_the_picture_and_keeps_it_for_print(tab):
+    assert tab.locator(".cw").is_visible()
+    assert not tab.locator(".cutaway-static").is_visible()
+    assert tab.locator("figure.cutaway-widget[data-ready]").count() == 1
+    tab.emulate_media(media="print")
+    assert not tab.locator(".cw").is_visible()
+    assert tab.locator(".cutaway-static svg[role=img]").is_visible()
+
+
+def test_without_javascript_the_picture_stays(open_page):
+    tab = open_page(java_script_enabled=False)
+    assert tab.locator(".cutaway-static svg[role=img]").is_visible()
+    assert tab.locator(".cw").count() == 0
+    assert tab.locator("figcaption").inner_text() == (
+        "Step through <the> answer."
+    )
+
+
+def test_tokens_are_text_never_markup(tab):
+    assert tab.locator(".cw-chip").all_text_contents() == TOKENS
+    assert tab.locator(".cw b").count() == 0
+    row = tab.locator(".cw-row").first
+    assert row.locator("code").last.text_content() == "<b>bold</b>"
+    assert "… 34 more" in row.inner_text()
+
+
+def test_next_and_previous_walk_through_the_answer(tab):
+    back = tab.get_by_role("button", name="Previous token")
+    forth = tab.get_by_role("button", name="Next token")
+    last = len(TOKENS) - 1
+    assert state(tab)["off"] == [True, False]
+    for number in range(1, last + 1):
+        forth.click()
+        assert state(tab)["current"] == number
+        assert state(tab)["slider"] == number
+        assert state(tab)["read"] == number
+        assert state(tab)["count"] == f"{number + 1} / {last + 1}"
+    assert state(tab)["off"] == [False, True]
+    back.click()
+    assert state(tab)["current"] == last - 1
+
+
+def test_the_focus_is_not_lost_at_the_ends(tab):
+    tab.get_by_role("button", name="Next token").focus()
+    for _ in TOKENS[1:]:
+        tab.keyboard.press("Enter")
+    focused = "document.activeElement.getAttribute('aria-label')"
+    assert tab.evaluate(focused) == "Previous token"
+
+
+def test_the_slider_shows_its_step(tab):
+    slider = tab.get_by_role("slider", name="Token of the answer")
+    slider.fill("4")
+    assert state(tab)["current"] == 4
+    assert state(tab)["value"] == f"Token 5 of {len(TOKENS)}: 🙂"
+
+
+def test_a_click_on_a_token_goes_there(tab):
+    tab.locator(".cw-chip").nth(3).click()
+    assert state(tab)["current"] == 3
+
+
+@pytest.mark.parametrize(
+    "target", [".cw input", ".cw-chip >> nth=0", ".cw-nav >> nth=1"]
+)
+def test_arrow_keys_step_once_wherever_the_focus_is(tab, target):
+    tab.locator(target).focus()
+    steps = [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1),
+             ("End", len(TOKENS) - 1), ("ArrowRight", len(TOKENS) - 1),
+             ("Home", 0), ("ArrowLeft", 0)]  # fmt: skip
+    for key, expected in steps:
+        tab.keyboard.press(key)
+        assert state(tab)["current"] == expected, key
+
+
+def test_arrow_keys_outside_the_widget_do_nothing(tab):
+    tab.keyboard.press("ArrowRight")
+    assert state(tab)["current"] == 0
+
+
+def test_the_focus_follows_the_token(tab):
+    tab.locator(".cw-chip").nth(2).focus()
+    tab.keyboard.press("ArrowRight")
+    tab.locator(".cw-chip").nth(2).focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.evaluate("document.activeElement.textContent") == TOKENS[2]
+
+
+def test_every_step_shows_the_data_of_that_step(tab):
+    """What JavaScript computes (percent, log scale) equals Python."""
+    data = make_trace()
+    norms = [n for step in data["steps"] for n in step["norms"]]
+    low = math.floor(math.log10(min(norms)))
+    high = math.ceil(math.log10(max(norms)))
+    for number, step in enumerate(data["steps"]):
+        tab.locator(".cw input").fill(str(number))
+        seen = state(tab)
+        assert seen["names"] == [t["token"] for t in step["top"]]
+        assert seen["chosen"] == [True, False, False, False, False]
+        for text, width, rival in zip(
+            seen["values"], seen["widths"], step["top"], strict=True
+        ):
+            percent = 100 * rival["p"]
+            shown = f"{percent:#.3g}".rstrip(".")
+            assert text == f"{shown if percent >= 1e-3 else '< 0.001'} %"
+            assert width == pytest.approx(percent, rel=1e-4)
+        expected = [
+            186 - 174 * (math.log10(n) - low) / (high - low)
+            for n in step["norms"]
+        ]
+        assert seen["dots"] == pytest.approx(expected, abs=0.01)
+        first, second = seen["values"][:2]
+        assert seen["said"] == (
+            f"Token {number + 1} of {len(TOKENS)}: the model has read "
+            f"{38 + number} tokens and gives “{step['token']}” {first}, "
+            f"then “{step['top'][1]['token']}” {second}."
+        )
+
+
+def test_the_sentence_is_announced(tab):
+    assert tab.locator(".cw-said").get_attribute("aria-live") == "polite"
+    label = tab.locator(".cw-chart").get_attribute("aria-label")
+    assert label.startswith("Length of the residual vector:")
+
+
+def test_with_reduced_motion_the_line_is_there_at_once(tab):
+    before = state(tab)["dots"]
+    after = tab.evaluate(
+        """() => {
+          document.querySelectorAll(".cw-nav")[1].click();
+          return Number(document.querySelector(".cw-dot").getAttribute("cy"));
+        }"""
+    )
+    assert after == state(tab)["dots"][0] != before[0]
+    duration = "getComputedStyle(document.querySelector('.cw-bar'))"
+    assert tab.evaluate(f"{duration}.transitionProperty") == "none"
+
+
+def test_with_motion_the_line_glides_to_the_same_place(open_page, tab):
+    moving = open_page(reduced_motion="no-preference")
+    for one in (tab, moving):
+        for _ in range(3):
+            one.get_by_role("button", name="Next token").click()
+    moving.wait_for_timeout(500)
+    assert state(moving)["dots"] == pytest.approx(state(tab)["dots"])
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_nothing_overflows(open_page, width):
+    tab = open_page(viewport={"width": width, "height": 800})
+    for number in range(len(TOKENS)):
+        tab.locator(".cw input").fill(str(number))
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+    small = tab.evaluate(
+        """() => [...document.querySelectorAll(".cw *")]
+          .filter(n => n.textContent && !n.children.length)
+          .map(n => parseFloat(getComputedStyle(n).fontSize))"""
+    )
+    assert min(small) >= 12
+
+
+def test_touch_targets_are_at_least_40_pixels(open_page):
+    tab = open_page(viewport={"width": 390, "height": 800}, has_touch=True)
+    for target in tab.locator(".cw button, .cw input").all():
+        box = target.bounding_box()
+        assert box["height"] >= 40
+        assert box["width"] >= 40
+    tab.locator(".cw-chip").nth(2).tap()
+    assert state(tab)["current"] == 2
+
+
+def test_axe_finds_no_barrier_in_light_and_dark(browser, page_file):
+    tab = browser.new_page(reduced_motion="reduce")  # axe asks for more files
+    tab.goto(page_file.as_uri())
+    assert list(barriers(tab)) == []
+    tab.close()
+
+
+def test_dark_mode_changes_the_colours(tab):
+    colour = "getComputedStyle(document.querySelector('.cw')).backgroundColor"
+    light = tab.evaluate(colour)
+    switch(tab, "dark")
+    assert tab.evaluate(colour) != light
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ('data-widget="no-such"', "no widget no-such"),
+        ('data-widget="token-stepper"', "token-stepper"),
+    ],
+)
+def test_a_broken_trace_leaves_the_picture_and_is_reported(
+    browser, page_file, script, says
+):
+    markup = re.sub(
+        r'data-widget="token-stepper">.*?</script>',
+        f"{script}>{{}}</script>",
+        page_file.read_text("utf-8"),
+    )
+    broken = page_file.with_name("broken.html")
+    broken.write_text(markup, encoding="utf-8")
+    tab = browser.new_page()
+    record = follow(tab)
+    tab.goto(broken.as_uri())
+    assert tab.locator(".cutaway-static svg").is_visible()
+    assert tab.locator("[data-ready]").count() == 0
+    assert any(says in line for line in record.console)
+    tab.close()
+
+
+def test_the_script_is_small_classic_and_asks_for_nothing():
+    source = SCRIPT.read_text("utf-8")
+    assert len(source.encode()) <= 15_000
+    code = re.sub(r"/\*.*?\*/", "", source, flags=re.S)
+    code = code.replace("http://www.w3.org/2000/svg", "")
+    banned = r"\b(import|export|fetch|XMLHttpRequest|eval|innerHTML|https?:)"
+    assert re.findall(banned, code) == []

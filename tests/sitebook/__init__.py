@@ -1,0 +1,1 @@
+"""A small book on which the checks of the built site are tried."""
