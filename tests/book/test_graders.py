@@ -176,8 +176,8 @@ def tiny_temperature(logits, temperature):
     [
         (global_max, "a low row underflows to 0/0"),
         (half_precision, "index [0]"),
-        (as_list, "got a list, expected a NumPy array"),
-        (token_ids, "got a int64, expected a NumPy array"),
+        (as_list, "got type list, expected a NumPy array"),
+        (token_ids, "got type int64, expected a NumPy array"),
         (unnormalised, "index [0]"),
         (percent, "index [0]"),
         (in_place, "it changed its argument logits"),

@@ -40,7 +40,7 @@ class Verdict:
     message: str
 
 
-def check(exercise_id: str, answer: Any) -> None:
+def check(exercise_id: str, answer: Any, *, record: bool = True) -> None:
     """Grade an answer and print the verdict.
 
     The reference is computed at check time, on inputs that are the same
@@ -51,6 +51,8 @@ def check(exercise_id: str, answer: Any) -> None:
         answer: The function that the exercise asks for; ``...`` and None
             count as not answered yet, and so does a function that returns
             ``...``.
+        record: Count the try and, if right, the exercise as solved. The
+            solutions of the chapters are checked without.
 
     Raises:
         ArgumentError: No such exercise.
@@ -60,7 +62,7 @@ def check(exercise_id: str, answer: Any) -> None:
     """
     result = verdict(find(exercise_id), answer)
     print(result.message)
-    path = progress.progress_file()
+    path = progress.progress_file() if record else None
     if path is not None and result.status != "unanswered":
         solved = result.status == "correct"
         notice = progress.record(path, exercise_id, solved)
@@ -80,7 +82,9 @@ def verdict(exercise: Exercise, answer: Any) -> Verdict:
     try:
         if not callable(answer):
             kind = type(answer).__name__
-            finding = f"got a {kind}, expected the function {exercise.function}"
+            finding = (
+                f"got type {kind}, expected the function {exercise.function}"
+            )
             raise WrongAnswerError(finding)
         fixed = _run(exercise, answer, np.random.default_rng(SEED))
         fresh = _run(exercise, answer, np.random.default_rng())
@@ -90,8 +94,8 @@ def verdict(exercise: Exercise, answer: Any) -> Verdict:
         return Verdict("wrong", _wrong_message(exercise, error))
     return Verdict(
         "correct",
-        f"{exercise.id}  correct: {exercise.function} is right on "
-        f"{fixed + fresh} inputs, {fresh} of them drawn afresh",
+        f"{exercise.id}  correct on {fixed + fresh} inputs, "
+        f"{fresh} of them drawn afresh",
     )
 
 

@@ -93,7 +93,7 @@ class Judge:
         """
         if not isinstance(got, np.ndarray):
             kind = type(got).__name__
-            raise self.wrong(f"got a {kind}, expected a NumPy array", args)
+            raise self.wrong(f"got type {kind}, expected a NumPy array", args)
         if got.shape != expected.shape:
             finding = f"got shape {got.shape}, expected {expected.shape}"
             raise self.wrong(finding, args, got)

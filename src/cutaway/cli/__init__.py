@@ -18,7 +18,7 @@ from cutaway import __version__
 from cutaway.cli import chat, doctor, generate, grade
 from cutaway.core.errors import CutawayError
 
-__all__ = ["COMMANDS", "app", "main"]
+__all__ = ["COMMANDS", "app"]
 
 COMMANDS = {
     "doctor": doctor.run,

@@ -3,7 +3,11 @@
 from cutaway.decoder.decoder import Decoder
 from cutaway.decoder.generate import Step, generate_tokens
 from cutaway.decoder.params import LayerParams, Params
-from cutaway.decoder.profile import counts_by_part, profile_forward
+from cutaway.decoder.profile import (
+    counts_by_part,
+    profile_forward,
+    times_by_part,
+)
 
 __all__ = [
     "Decoder",
@@ -13,4 +17,5 @@ __all__ = [
     "counts_by_part",
     "generate_tokens",
     "profile_forward",
+    "times_by_part",
 ]

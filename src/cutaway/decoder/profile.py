@@ -10,7 +10,7 @@ from typing import Any
 from cutaway.core.errors import ArgumentError
 from cutaway.core.protocols import KVCache
 from cutaway.decoder.decoder import Decoder
-from cutaway.roofline import OpCount
+from cutaway.roofline import OpCount, Prediction
 
 PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -121,3 +121,27 @@ def counts_by_part(ops: Iterable[OpCount]) -> dict[str, tuple[int, float]]:
         flops[part] += op.flops
         moved[part] += op.weight_bytes + op.kv_bytes
     return {part: (flops[part], moved[part]) for part in PARTS}
+
+
+def times_by_part(prediction: Prediction) -> dict[str, float]:
+    """Sum the predicted times of a pass by part.
+
+    Args:
+        prediction: What ``predict_time`` returned.
+
+    Returns:
+        Seconds by part, in the order of ``PARTS``: the least that each
+        part can take.
+
+    >>> from cutaway.roofline import (
+    ...     CONFIGS, forward_counts, hardware, predict_time)
+    >>> ops = forward_counts(CONFIGS["llama-3.1-8b"], 1, 0)
+    >>> whole = predict_time(ops, hardware("h100-sxm"), "bfloat16")
+    >>> parts = times_by_part(whole)
+    >>> abs(sum(parts.values()) - whole.total_s) < 1e-9
+    True
+    """
+    least = dict.fromkeys(PARTS, 0.0)
+    for op in prediction.ops:
+        least[part_of(op.name)] += op.time_s
+    return least

@@ -13,8 +13,10 @@ from cutaway.book.judge import Judge
 def next_token_probs(logits: np.ndarray, temperature: float) -> np.ndarray:
     """Return softmax(logits / temperature) over the last axis."""
     if temperature == 0:
-        best = np.argmax(logits, axis=-1)
-        return np.eye(logits.shape[-1], dtype=logits.dtype)[best]
+        best = np.argmax(logits, axis=-1, keepdims=True)
+        certain = np.zeros_like(logits)
+        np.put_along_axis(certain, best, 1, axis=-1)
+        return certain
     scaled = logits / temperature
     weights = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)

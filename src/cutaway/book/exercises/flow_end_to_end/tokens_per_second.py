@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     hints=(
         "One decode step reads every weight once, and every key and value "
         "in the cache once. Time is bytes over bandwidth.",
-        "A token keeps a key *and* a value, each of `head_dim` elements, in "
+        "A token keeps a key and a value, each of `head_dim` elements, in "
         "every key/value head of every layer.",
         "Bytes of the cache: `2 * num_layers * num_kv_heads * head_dim * "
         "context_len * kv_bytes_per_element`. Add the weights.",
