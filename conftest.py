@@ -1,9 +1,3 @@
-"""Root of the test runs: notebooks are compared as numbers."""
+"""Root of the test runs: outputs compared as numbers, skips with a reason."""
 
-from bookcheck.nbval_plugin import (
-    pytest_configure,
-    pytest_itemcollected,
-    pytest_unconfigure,
-)
-
-__all__ = ["pytest_configure", "pytest_itemcollected", "pytest_unconfigure"]
+pytest_plugins = ["bookcheck.nbval_plugin", "strict_skips"]

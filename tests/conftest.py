@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from bookcheck.site import NoBrowserError, open_browser
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +18,15 @@ def model_path() -> Path:
     from cutaway.weights import fetch
 
     return fetch()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; without one, a skip here and a failure in CI."""
+    try:
+        with open_browser() as opened:
+            yield opened
+    except NoBrowserError as error:
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(f"the site was not tested: {error}")
+        pytest.skip(f"needs a browser: {error}")

@@ -1,4 +1,4 @@
-"""The site under test and the browser that opens it.
+"""The site under test.
 
 ``CUTAWAY_SITE`` names a built site to test in place of the book's own, which
 is built first (a build without changes takes a second).
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bookcheck.site import NoBrowserError, Site, open_browser
+from bookcheck.site import Site
 from sitebook.make import make_book
 from sitetools import build, toc_entries
 
@@ -35,18 +35,6 @@ def site() -> Site:
     """The site under test."""
     named = os.environ.get(VARIABLE)
     return Site(Path(named).resolve() if named else build(ROOT))
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A headless Chromium; without one, a skip here and a failure in CI."""
-    try:
-        with open_browser() as opened:
-            yield opened
-    except NoBrowserError as error:
-        if os.environ.get("CI", "").lower() in ("1", "true"):
-            pytest.fail(f"the site was not tested: {error}")
-        pytest.skip(f"needs a browser: {error}")
 
 
 @pytest.fixture(scope="session")

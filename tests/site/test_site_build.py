@@ -146,7 +146,7 @@ def test_fork_publishes_under_its_own_name(book, monkeypatch):
 
 
 def test_command_prints_the_path_of_the_first_page(small_book):
-    command = [sys.executable, str(ROOT / "tools" / "site.py"), "build"]
+    command = [sys.executable, str(ROOT / "tools" / "build_site.py"), "build"]
     done = subprocess.run(
         [*command, "--root", str(small_book)],
         capture_output=True,
@@ -159,7 +159,7 @@ def test_command_prints_the_path_of_the_first_page(small_book):
 
 
 def test_command_fails_where_there_is_no_book(tmp_path):
-    command = [sys.executable, str(ROOT / "tools" / "site.py"), "build"]
+    command = [sys.executable, str(ROOT / "tools" / "build_site.py"), "build"]
     done = subprocess.run(
         [*command, "--root", str(tmp_path)],
         capture_output=True,

@@ -88,6 +88,10 @@ PLANTED: list[tuple[str, str, Damage]] = [
     ("raises", "error without tag", as_error),
     ("comment", "tag in a comment", lambda n: source(
         n, "# NBVAL_IGNORE_OUTPUT\nprint(1 + 1)")),
+    ("claim", "a plot without an assert", lambda n: source(
+        n, "figure.show(fig, name='a', alt='b')", "plot")),
+    ("claim", "a trace without an assert", lambda n: source(
+        n, "# assert nothing\ntrace.emit('a', {})", "plot")),
     ("silenced", "semicolon", lambda n: source(n, "plot();  # quiet")),
     ("silenced", "capture", lambda n: source(n, "%%capture\nplot()")),
     ("long", "16 lines", lambda n: source(n, "x = 1\n" * 16)),
@@ -212,3 +216,13 @@ def test_checkpoints_are_not_part_of_the_book(good_notebook, write_notebook):
     path = write_notebook(good_notebook)
     write_notebook({"cells": []}, ".ipynb_checkpoints/old.ipynb")
     assert check_book(path.parent) == []
+
+
+@pytest.mark.parametrize("place", ["plot", "time"])
+def test_a_picture_may_be_asserted_in_its_cell_or_in_the_next(
+    good_notebook, write_notebook, place
+):
+    source(good_notebook, "figure.show(fig, name='a', alt='b')", "plot")
+    cell(good_notebook, place)["source"].append("\nassert 1 < 2")
+    found = check_notebook(write_notebook(good_notebook))
+    assert "claim" not in {finding.rule for finding in found}

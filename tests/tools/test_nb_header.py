@@ -89,7 +89,7 @@ def test_reading_time_counts_words_code_and_outputs_once():
     prose = new_markdown_cell("word " * 400)
     notebook = section("# Title", prose, code, hidden)
     # 2 minutes of prose, 20 lines of code and 40 of the output's lines
-    assert reading_minutes(notebook) == 5
+    assert reading_minutes(notebook) == 4
 
 
 def test_measures_survive_a_text_that_does_not_repeat_them():

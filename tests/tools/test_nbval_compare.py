@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbformat.v4 import new_code_cell
 
 import nb
 from bookcheck import nbval_plugin
@@ -197,6 +198,9 @@ def test_emptied_outputs_are_red(damaged):
 
 def test_an_item_is_wrapped_once():
     class IPyNbCell:
+        cell = new_code_cell("1")
+        options = {"skip": False}  # noqa: RUF012
+
         def compare_outputs(self, test, ref, skip_compare=None):
             raise NotImplementedError
 

@@ -26,6 +26,8 @@ from bookcheck.hygiene_source import (
 )
 from nbtools.header import LINE
 
+_DRAWS = re.compile(r"\b(?:figure\.show|trace\.emit)\(")
+_ASSERTS = re.compile(r"^\s*assert\b", re.M)
 MOST_SECONDS = 60
 MOST_GIGABYTES = 2.0
 _ID = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
@@ -184,6 +186,16 @@ def _header(notebook: Notebook) -> Problems:
         )
 
 
+def _claims(notebook: Notebook) -> Problems:
+    """What a picture shows is asserted, in its cell or in the next one."""
+    cells = _code_cells(notebook)
+    for cell, after in zip(cells, [*cells, {}][1:], strict=True):
+        sources = ["".join(c.get("source", "")) for c in (cell, after)]
+        if _DRAWS.search(sources[0]) and not any(map(_ASSERTS.search, sources)):
+            name = cell.get("id")
+            yield "claim", f"the picture of {name!r} has no assert after it"
+
+
 def _pictures(notebook: Notebook) -> Problems:
     """No id occurs twice on the page that the notebook becomes."""
     counts = Counter(
@@ -202,6 +214,7 @@ _NOTEBOOK_RULES: tuple[Callable[[Notebook], Problems], ...] = (
     _ids,
     _executed,
     _ignored,
+    _claims,
     _pictures,
 )
 _CELL_RULES: tuple[Callable[[dict[str, Any]], Problems], ...] = (
