@@ -224,7 +224,10 @@ def main() -> int:
     )
     parser.add_argument("task", choices=TASKS, metavar="TASK")
     parser.add_argument("rest", nargs="*", metavar="ARGUMENT")
-    arguments = parser.parse_args()
+    arguments, options = parser.parse_known_args()
+    if options and arguments.task != "lab":
+        parser.error(f"{arguments.task}: got {options}, expected no options")
+    arguments.rest += options  # such as --no-browser, for JupyterLab
     if arguments.task not in ("install", "clean"):
         install(arguments)
     return TASKS[arguments.task](arguments)

@@ -114,6 +114,13 @@ HYGIENE = (
         runs=True,
     ),
     Fault(
+        "a picture whose claim is no longer asserted",
+        in_source("plot", "assert np.allclose", "claim = np.allclose"),
+        (HIDDEN,),
+        r"claim: the picture of 'plot' has no assert",
+        runs=True,
+    ),
+    Fault(
         "a tag with a typing error",
         in_cell("timed", lambda c: c.metadata.update(tags=["nbval-ignore"])),
         (HIDDEN,),

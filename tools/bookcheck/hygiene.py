@@ -187,11 +187,17 @@ def _header(notebook: Notebook) -> Problems:
 
 
 def _claims(notebook: Notebook) -> Problems:
-    """What a picture shows is asserted, in its cell or in the next one."""
+    """What a picture shows is asserted, in its cell or in the next one.
+
+    A next cell that draws has its asserts for its own picture.
+    """
     cells = _code_cells(notebook)
-    for cell, after in zip(cells, [*cells, {}][1:], strict=True):
-        sources = ["".join(c.get("source", "")) for c in (cell, after)]
-        if _DRAWS.search(sources[0]) and not any(map(_ASSERTS.search, sources)):
+    sources = ["".join(cell.get("source", "")) for cell in cells]
+    for cell, here, after in zip(
+        cells, sources, [*sources, ""][1:], strict=True
+    ):
+        claims = here if _DRAWS.search(after) else f"{here}\n{after}"
+        if _DRAWS.search(here) and not _ASSERTS.search(claims):
             name = cell.get("id")
             yield "claim", f"the picture of {name!r} has no assert after it"
 
