@@ -85,7 +85,8 @@ def test_html_holds_code_and_docstring_apart(shown):
 
 def test_code_without_docstring_is_every_other_line(shown):
     source = read_source(merge)
-    wanted = inspect.getsource(merge).replace(f'"""{merge.__doc__}"""', "")
+    docstring = re.compile(r'""".*?"""', re.S)
+    wanted = docstring.sub("", inspect.getsource(merge), count=1)
     assert [line for line in source.code.splitlines() if line.strip()] == [
         line.rstrip() for line in wanted.splitlines() if line.strip()
     ]
