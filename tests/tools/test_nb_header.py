@@ -97,6 +97,9 @@ def test_measures_survive_a_text_that_does_not_repeat_them():
     new = section("# Title\n\nNew.")
     keep_measures(new, old)
     assert new.cells[0].source == f"# Title\n\n{line(20, '1.2')}\n\nNew."
+    minutes_only = section("# Title\n\n*9 minutes to read*\n\nNew.")
+    keep_measures(minutes_only, old)
+    assert minutes_only.cells[0].source == new.cells[0].source
     written = section(f"# Title\n\n{line(5, '0.1')}")
     keep_measures(written, old)
     assert line(5, "0.1") in written.cells[0].source

@@ -74,16 +74,20 @@ def _output_lines(output: NotebookNode) -> int:
 
 
 def keep_measures(notebook: NotebookNode, old: NotebookNode | None) -> None:
-    """Copy the line of an older version where the new header has none.
+    """Copy the line of an older version where the new header measures nothing.
 
     An author's text need not repeat what ``nb.py run`` measured.
     """
     before = header_cell(old) if old is not None else None
     cell = header_cell(notebook)
-    if before is None or cell is None or LINE.search(cell.source):
+    if before is None or cell is None:
         return
-    line = LINE.search(before.source)
-    if line is not None:
+    line, here = LINE.search(before.source), LINE.search(cell.source)
+    if line is None or (here is not None and here["seconds"]):
+        return
+    if here is not None:
+        cell.source = LINE.sub(lambda _: line[0], cell.source)
+    else:
         cell.source = _insert_line(cell.source, line[0])
 
 
