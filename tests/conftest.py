@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from bookcheck.site import NoBrowserError, open_browser
-
 
 @pytest.fixture(scope="session")
 def model_path() -> Path:
@@ -23,6 +21,9 @@ def model_path() -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A headless Chromium; without one, a skip here and a failure in CI."""
+    from bookcheck.site_browser import open_browser
+    from cutaway.cli.browser import NoBrowserError
+
     try:
         with open_browser() as opened:
             yield opened

@@ -12,7 +12,8 @@ import numpy as np
 from cutaway.core.checks import check, check_choice
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError, CutawayError
-from cutaway.decoder.generate import check_context, check_token_ids
+from cutaway.decoder.checks import check_token_ids
+from cutaway.decoder.generate import check_context
 from cutaway.sampling import SamplingParams
 from cutaway.tokenizer import Tokenizer
 

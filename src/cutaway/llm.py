@@ -13,7 +13,8 @@ from cutaway.core.checks import check, check_choice
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError
 from cutaway.decoder import Decoder, Params
-from cutaway.decoder.generate import check_token_ids, generate_tokens
+from cutaway.decoder.checks import check_next_tokens
+from cutaway.decoder.generate import generate_tokens
 from cutaway.inputs import Request, RequestReader
 from cutaway.outputs import (
     CompletionOutput,
@@ -201,15 +202,10 @@ class LLM:
         Cost: one prefill pass; the result takes 4 bytes x tokens x vocab,
         197 kB a token for the default model.
         """
-        ids = check_token_ids("token_ids", token_ids, self.config.vocab_size)
-        limit = self.config.max_seq_len
-        check(
-            len(ids) <= limit,
-            "token_ids",
-            f"{len(ids)} tokens",
-            f"at most max_seq_len = {limit}",
+        num_tokens = len(check_next_tokens(token_ids, 0, self.config))
+        return self.decoder.forward(
+            token_ids, self.decoder.new_cache(num_tokens)
         )
-        return self.decoder.forward(ids, self.decoder.new_cache(len(ids)))
 
     def _run(
         self, requests: list[Request], progress: bool

@@ -177,25 +177,17 @@ def test_too_little_memory_is_said(monkeypatch) -> None:
 
 
 def test_browser_is_the_one_named_or_none(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(machine, "BROWSER_PLACES", ())
+    monkeypatch.setattr("cutaway.cli.browser.PLACES", ())
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CUTAWAY_CHROMIUM", raising=False)
     assert machine.browser().status == "absent"
     monkeypatch.setenv("CUTAWAY_CHROMIUM", str(tmp_path / "none"))
-    assert "names no file" in machine.browser().value
+    assert "expected a file" in machine.browser().value
     (tmp_path / "chrome").touch()
     monkeypatch.setenv("CUTAWAY_CHROMIUM", str(tmp_path / "chrome"))
     assert machine.browser() == Finding(
         "browser", "ok", str(tmp_path / "chrome")
     )
-
-
-def test_browser_is_looked_for_where_the_tests_of_the_site_look() -> None:
-    from bookcheck import site_browser
-
-    assert machine.BROWSER_VARIABLE == site_browser.VARIABLE
-    assert machine.BROWSERS == site_browser.COMMANDS
-    assert machine.BROWSER_PLACES == site_browser.PLACES
 
 
 def test_required_packages_are_those_of_the_project_file() -> None:

@@ -102,3 +102,11 @@ def test_help_and_llm_agree_on_the_default_model() -> None:
     from cutaway.cli import options
 
     assert options.DEFAULT_MODEL == llm.DEFAULT_MODEL
+
+
+def test_the_default_model_is_the_one_of_the_package() -> None:
+    from cutaway import llm
+    from cutaway.cli import options
+    from cutaway.weights import MODELS
+
+    assert options.DEFAULT_MODEL == llm.DEFAULT_MODEL == next(iter(MODELS))

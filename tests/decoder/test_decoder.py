@@ -277,15 +277,15 @@ def test_a_failure_at_any_stage_leaves_the_cache_as_it_was(impl, error):
 
 BAD_IDS = [
     ([], "token_ids"),
-    ([[1, 2]], "token_ids"),
-    ([[1], [1, 2]], "token_ids"),
+    ([[1, 2]], "token_ids[0]"),
+    ([[1], [1, 2]], "token_ids[0]"),
     (3, "token_ids"),
     (None, "token_ids"),
-    ("abc", "token_ids"),
-    ([1.0, 2.0], "token_ids"),
-    ([1, None], "token_ids"),
-    ([True, False], "token_ids"),
-    ([1, 2**70], "token_ids"),
+    ("abc", "token_ids[0]"),
+    ([1.0, 2.0], "token_ids[0]"),
+    ([1, None], "token_ids[1]"),
+    ([True, False], "token_ids[0]"),
+    ([1, 2**70], "token_ids[1]"),
     ([1, 5, 23, 24], "token_ids[2]"),
     ([-1], "token_ids[0]"),
 ]

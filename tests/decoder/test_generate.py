@@ -50,7 +50,7 @@ class Recorder:
         self.new_cache = inner.new_cache
         self.passes: list[tuple[list[int], bool]] = []
 
-    def forward(self, token_ids, cache, *, last_only=False):
+    def forward(self, token_ids, cache, *, last_only=False, observe=None):
         self.passes.append((list(token_ids), last_only))
         return self.inner.forward(token_ids, cache, last_only=last_only)
 
@@ -65,7 +65,7 @@ class Scripted:
     def new_cache(self, capacity_tokens):
         return SimpleNamespace(num_tokens=0, answer=())
 
-    def forward(self, token_ids, cache, *, last_only=False):
+    def forward(self, token_ids, cache, *, last_only=False, observe=None):
         if cache.num_tokens:
             cache.answer = (*cache.answer, *token_ids)
         cache.num_tokens += len(token_ids)
@@ -213,7 +213,7 @@ def test_elapsed_counts_our_time_and_not_the_callers() -> None:
     scripted = Scripted(lambda answer: [0.0, 1.0], vocab_size=2)
     inner = scripted.forward
 
-    def slow_forward(token_ids, cache, *, last_only=False):
+    def slow_forward(token_ids, cache, *, last_only=False, observe=None):
         now[0] += 0.5 * len(token_ids)
         return inner(token_ids, cache, last_only=last_only)
 
@@ -268,3 +268,18 @@ def test_nan_logits_raise_instead_of_choosing_a_token() -> None:
     scripted = Scripted(lambda answer: [0.0, np.nan], vocab_size=2)
     with pytest.raises(ArgumentError, match="NaN in 1 of 2"):
         run(scripted, [0])
+
+
+def test_every_pass_is_observed(decoder):
+    seen = []
+    steps = list(
+        generate_tokens(
+            decoder,
+            PROMPT,
+            GREEDY,
+            stop_token_ids=(),
+            observe=lambda name, layer, array: seen.append((name, len(array))),
+        )
+    )
+    embedded = [rows for name, rows in seen if name == "embed"]
+    assert embedded == [len(PROMPT)] + [1] * (len(steps) - 1)

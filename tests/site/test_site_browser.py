@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bookcheck.site_browser import NoBrowserError, find_browser
+from cutaway.cli.browser import NoBrowserError, find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bookcheck.site_behaviour import BEHAVIOURS, check_behaviour
-from bookcheck.site_browser import NoBrowserError, find_browser, open_browser
+from bookcheck.site_browser import open_browser
 from bookcheck.site_content import (
     check_alt_text,
     check_heads,
@@ -28,12 +28,10 @@ __all__ = [
     "BEHAVIOURS",
     "FILE_CHECKS",
     "Finding",
-    "NoBrowserError",
     "Site",
     "check_behaviour",
     "check_files",
     "check_site",
-    "find_browser",
     "open_browser",
     "visit",
     "visited_pages",

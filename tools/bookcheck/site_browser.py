@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import mimetypes
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from cutaway.cli.browser import find_browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Route
 
-VARIABLE = "CUTAWAY_CHROMIUM"
-COMMANDS = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
-PLACES = (
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "C:/Program Files/Google/Chrome/Application/chrome.exe",
-    "C:/Program Files (x86)/Google/Chrome/Application/chrome.exe",
-)
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -35,33 +22,6 @@ FLAGS = (
 )
 # A host that does not exist: its pages are served from the site's folder.
 ORIGIN = "https://cutaway.test"
-
-
-class NoBrowserError(Exception):
-    """No Chromium was found."""
-
-
-def find_browser() -> Path:
-    """Return a Chromium or Chrome.
-
-    Raises:
-        NoBrowserError: There is none; the message says how to name one.
-    """
-    named = os.environ.get(VARIABLE)
-    if named:
-        if not Path(named).is_file():
-            raise NoBrowserError(f"{VARIABLE}: got {named!r}, expected a file")
-        return Path(named)
-    for command in COMMANDS:
-        if found := shutil.which(command):
-            return Path(found)
-    for place in PLACES:
-        if Path(place).is_file():
-            return Path(place)
-    raise NoBrowserError(
-        f"got none of {', '.join(COMMANDS)}, expected one; "
-        f"install chromium or set {VARIABLE}"
-    )
 
 
 @contextmanager

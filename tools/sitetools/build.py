@@ -30,7 +30,11 @@ def run_jupyter_book(root: Path, out: Path) -> None:
     command += [str(root), "--path-output", str(out)]
     command += ["-W", "-n", "--keep-going", "--quiet"]
     inherited = os.environ.get("PYTHONPATH")
-    path = [str(EXTENSIONS), *([inherited] if inherited else [])]
+    path = [
+        str(EXTENSIONS),
+        str(EXTENSIONS.parent),
+        *([inherited] if inherited else []),
+    ]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(path),
         "PYTHONUTF8": "1",

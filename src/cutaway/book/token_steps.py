@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutaway.core.checks import check, check_int
-from cutaway.sampling import softmax
+from cutaway.decoder import generate_tokens
+from cutaway.sampling import SamplingParams, softmax
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +53,6 @@ def token_steps(
     check(bool(ids), "prompt_token_ids", ids, "at least one token")
     check_int("max_tokens", max_tokens, low=1)
     check_int("top", top, low=1)
-    cache = llm.decoder.new_cache(len(ids) + max_tokens)
     steps: list[dict[str, Any]] = []
     norms: list[float] = []
 
@@ -61,17 +61,16 @@ def token_steps(
             last = np.asarray(array[-1], np.float64)
             norms.append(float(np.linalg.norm(last)))
 
-    new_ids = ids
-    while len(steps) < max_tokens:
+    for step in generate_tokens(
+        llm.decoder,
+        ids,
+        SamplingParams(temperature=0, max_tokens=max_tokens),
+        stop_token_ids=(llm.tokenizer.eos_token_id,),
+        observe=observe,
+    ):
+        seen = _step(llm.tokenizer, step.logits, top)
+        steps.append({**seen, "norms": [_digits(n, 4) for n in norms]})
         norms.clear()
-        logits = llm.decoder.forward(
-            new_ids, cache, last_only=True, observe=observe
-        )
-        step = _step(llm.tokenizer, logits[-1], top)
-        steps.append({**step, "norms": [_digits(n, 4) for n in norms]})
-        if step["id"] == llm.tokenizer.eos_token_id:
-            break
-        new_ids = [step["id"]]
     tail = [visible(llm.tokenizer.token_bytes(i)) for i in ids[-TAIL_TOKENS:]]
     return {
         "num_prompt_tokens": len(ids),

@@ -79,17 +79,17 @@ def run(
     if not stream:
         output = llm.generate(text, params, progress=True)[0]
         print(output.outputs[0].text)
-        metrics = output.metrics
-    else:
-        deltas = []
-        for delta in llm.stream(text, params):
-            deltas.append(delta)
-            print(delta.text, end="", flush=True)
-        print()
-        prompt_tokens = len(llm.tokenizer.encode(text))
-        metrics = RequestMetrics.from_deltas(deltas, prompt_tokens)
+        if stats:
+            _report(output.metrics)
+        return
+    deltas = []
+    for delta in llm.stream(text, params):
+        deltas.append(delta)
+        print(delta.text, end="", flush=True)
+    print()
     if stats:
-        _report(metrics)
+        prompt_tokens = len(llm.tokenizer.encode(text))
+        _report(RequestMetrics.from_deltas(deltas, prompt_tokens))
 
 
 def _standard_input() -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
+from cutaway.cli.browser import VARIABLE, NoBrowserError, find_browser
+
 Status = Literal["ok", "missing", "absent", "info"]
 
 MIN_PYTHON = (3, 11)
@@ -25,20 +27,6 @@ REQUIRED = (
     "matplotlib",
 )
 OPTIONAL = ("triton", "jupyter-book", "jupyterlab", "playwright")
-# Where a browser is looked for: as the tests of the site do.
-BROWSER_VARIABLE = "CUTAWAY_CHROMIUM"
-BROWSERS = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
-BROWSER_PLACES = (
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "C:/Program Files/Google/Chrome/Application/chrome.exe",
-    "C:/Program Files (x86)/Google/Chrome/Application/chrome.exe",
-)
 
 
 @dataclass(frozen=True)
@@ -177,14 +165,8 @@ def weights(model: str) -> Finding:
 
 def browser() -> Finding:
     """A Chromium-like browser, which only the tests of the site need."""
-    fix = f"install Chromium or set {BROWSER_VARIABLE} to test the site"
-    named = os.environ.get(BROWSER_VARIABLE)
-    if named and not os.path.isfile(named):
-        found = f"{BROWSER_VARIABLE} names no file: {named}"
-        return Finding("browser", "absent", found, fix)
-    on_path = (shutil.which(name) for name in BROWSERS)
-    installed = (place for place in BROWSER_PLACES if os.path.isfile(place))
-    for path in (named, *on_path, *installed):
-        if path:
-            return Finding("browser", "ok", path)
-    return Finding("browser", "absent", "none found", fix)
+    try:
+        return Finding("browser", "ok", str(find_browser()))
+    except NoBrowserError as error:
+        fix = f"install Chromium or set {VARIABLE} to test the site"
+        return Finding("browser", "absent", str(error), fix)

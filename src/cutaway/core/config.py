@@ -11,7 +11,7 @@ from cutaway.core.errors import ArgumentError
 
 RopeLayout = Literal["interleaved", "half_split"]
 
-_COUNTS = (
+SIZES = (
     "num_layers",
     "hidden_size",
     "num_heads",
@@ -70,7 +70,7 @@ class ModelConfig:
     mla: None = None
 
     def __post_init__(self) -> None:
-        for name in _COUNTS:
+        for name in SIZES:
             check_int(name, getattr(self, name), low=1)
         check_real("rope_theta", self.rope_theta, 0, open_low=True)
         check_real("norm_eps", self.norm_eps, 0)

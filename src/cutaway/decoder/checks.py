@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutaway.core.checks import check
+from cutaway.core.checks import check, check_int
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError
 from cutaway.decoder.params import Params, layer_shapes
@@ -20,6 +20,37 @@ if TYPE_CHECKING:
 
 
 def check_token_ids(
+    name: str, token_ids: Sequence[int], vocab_size: int
+) -> list[int]:
+    """Return token ids as a list of ints, or say which one is unusable.
+
+    Args:
+        name: The argument's name, for the message.
+        token_ids: At least one id, each below ``vocab_size``.
+        vocab_size: Size of the vocabulary.
+
+    Raises:
+        ArgumentError: There is none, or one is no token.
+
+    >>> check_token_ids("prompt", [3, 99], vocab_size=10)
+    Traceback (most recent call last):
+        ...
+    cutaway.core.errors.ArgumentError: prompt[1]: got 99, expected an \
+integer from 0 to 9
+    """
+    try:
+        ids = list(token_ids)
+    except TypeError:
+        got = repr(token_ids)
+        raise ArgumentError(name, got, "a list of token ids") from None
+    check(len(ids) > 0, name, "no token", "at least one token")
+    return [
+        check_int(f"{name}[{place}]", token_id, 0, vocab_size - 1)
+        for place, token_id in enumerate(ids)
+    ]
+
+
+def check_next_tokens(
     token_ids: Sequence[int], start: int, config: ModelConfig
 ) -> Int[np.ndarray, " tokens"]:
     """Return the ids as int64, or say which one cannot be read.
@@ -33,27 +64,14 @@ def check_token_ids(
         ArgumentError: They are not a flat, non-empty list of token ids,
             or reach beyond ``config.max_seq_len``.
     """
-    try:
-        ids = np.asarray(token_ids)
-    except ValueError:  # lists of different lengths
-        ids = np.empty((0, 0))
-    shown = f"{token_ids!r:.60}"
-    flat = ids.ndim == 1 and ids.size > 0
-    check(flat, "token_ids", shown, "a flat, non-empty list of token ids")
-    whole = np.issubdtype(ids.dtype, np.integer)
-    check(whole, "token_ids", shown, "integers")
-    last = config.vocab_size - 1
-    wrong = np.flatnonzero((ids < 0) | (ids > last))
-    if wrong.size:
-        name = f"token_ids[{wrong[0]}]"
-        raise ArgumentError(name, ids[wrong[0]], f"a token id from 0 to {last}")
+    ids = check_token_ids("token_ids", token_ids, config.vocab_size)
     check(
         start + len(ids) <= config.max_seq_len,
         "token_ids",
         f"{len(ids)} tokens behind {start}",
         f"at most max_seq_len = {config.max_seq_len} tokens together",
     )
-    return ids.astype(np.int64)
+    return np.array(ids, np.int64)
 
 
 def check_params(config: ModelConfig, params: Params, *, impl: str) -> None:

@@ -10,7 +10,7 @@ from cutaway.attention import attention
 from cutaway.core.checks import check
 from cutaway.core.config import ModelConfig
 from cutaway.core.protocols import KVCache
-from cutaway.decoder.checks import check_params, check_token_ids
+from cutaway.decoder.checks import check_next_tokens, check_params
 from cutaway.decoder.params import LayerParams, Params
 from cutaway.kvcache import ContiguousCache
 from cutaway.layers import (
@@ -125,7 +125,7 @@ class Decoder:
         every weight once, whether it has one token or many.
         """
         start = cache.num_tokens
-        ids = check_token_ids(token_ids, start, self.config)
+        ids = check_next_tokens(token_ids, start, self.config)
         try:
             with inference(impl=self.impl):
                 logits = self._read(ids, cache, last_only, observe)

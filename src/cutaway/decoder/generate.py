@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from cutaway.core.checks import check, check_int
-from cutaway.core.errors import ArgumentError
+from cutaway.core.checks import check
 from cutaway.core.protocols import KVCache
+from cutaway.decoder.checks import check_token_ids
 from cutaway.decoder.decoder import Decoder
 from cutaway.sampling import SamplingParams, new_generator, sample
 
 if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
+
+    from cutaway.decoder.decoder import Observe
 
 FinishReason = Literal["stop", "length"]
 
@@ -48,6 +51,7 @@ def generate_tokens(
     stop_token_ids: Collection[int],
     cache: KVCache | None = None,
     clock: Callable[[], float] = time.perf_counter,
+    observe: Observe | None = None,
 ) -> Iterator[Step]:
     """Yield the tokens that follow a prompt, one by one.
 
@@ -67,6 +71,7 @@ def generate_tokens(
         cache: Grows by the prompt and all tokens but the last; None makes
             one of just that size.
         clock: Returns seconds.
+        observe: As for ``Decoder.forward``, in every pass.
 
     Returns:
         An iterator that computes a token each time it is asked for one.
@@ -105,22 +110,24 @@ def generate_tokens(
         stops.update(stop_token_ids)
     if cache is None:
         cache = decoder.new_cache(len(ids) + params.max_tokens - 1)
-    return _steps(decoder, ids, params, stops, cache, clock)
+    passes = partial(
+        decoder.forward, cache=cache, last_only=True, observe=observe
+    )
+    return _steps(passes, ids, params, stops, clock)
 
 
 def _steps(
-    decoder: Decoder,
+    forward: Callable[[list[int]], Float[np.ndarray, "1 vocab"]],
     unread: list[int],
     params: SamplingParams,
     stops: set[int],
-    cache: KVCache,
     clock: Callable[[], float],
 ) -> Iterator[Step]:
     """Read, choose, yield, until a stop token or the last one allowed."""
     generator = new_generator(params)
     for remaining in reversed(range(params.max_tokens)):
         started = clock()
-        logits = decoder.forward(unread, cache, last_only=True)[0]
+        logits = forward(unread)[0]
         token_id = sample(logits, params, generator)
         finish_reason: FinishReason | None = None
         if token_id in stops:
@@ -131,37 +138,6 @@ def _steps(
         if finish_reason is not None:
             return
         unread = [token_id]
-
-
-def check_token_ids(
-    name: str, token_ids: Sequence[int], vocab_size: int
-) -> list[int]:
-    """Return token ids as a list of ints, or say which one is unusable.
-
-    Args:
-        name: The argument's name, for the message.
-        token_ids: At least one id, each below ``vocab_size``.
-        vocab_size: Size of the vocabulary.
-
-    Raises:
-        ArgumentError: There is none, or one is no token.
-
-    >>> check_token_ids("prompt", [3, 99], vocab_size=10)
-    Traceback (most recent call last):
-        ...
-    cutaway.core.errors.ArgumentError: prompt[1]: got 99, expected an \
-integer from 0 to 9
-    """
-    try:
-        ids = list(token_ids)
-    except TypeError:
-        got = repr(token_ids)
-        raise ArgumentError(name, got, "a list of token ids") from None
-    check(len(ids) > 0, name, "no token", "at least one token")
-    return [
-        check_int(f"{name}[{place}]", token_id, 0, vocab_size - 1)
-        for place, token_id in enumerate(ids)
-    ]
 
 
 def check_context(

@@ -8,8 +8,8 @@ import torch
 from torch.nn import functional
 
 ARRAY_TYPE = torch.Tensor
-FEW_ROWS = 8  # from here on torch's own call is as fast
-WEIGHT_BLOCKS = 8  # any number from 4 on is as good
+FEW_ROWS = 8  # with many more, torch's own call is the better one
+WEIGHT_BLOCKS = 8
 
 
 def empty(shape, dtype):
@@ -40,10 +40,9 @@ def embed(token_ids, weight):
 def linear(x, weight):
     """Multiply by the transposed weight, with few rows in blocks.
 
-    With few rows the time is that of reading the weight, and the
-    library's matrix-vector product reads at a third of the speed of
-    memory. Cut into blocks of output rows, the same product runs as a
-    batch of small matrix products, which reads at full speed.
+    With few rows the time is that of reading the weight, which the
+    library's matrix-vector product does slowly. Cut into blocks of output
+    rows, the same product is a batch of small matrix products.
     """
     lead, (out_size, in_size) = x.shape[:-1], weight.shape
     rows = lead.numel()

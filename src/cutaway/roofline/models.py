@@ -9,26 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cutaway.core.config import ModelConfig
-
-_FIELDS = (
-    "num_layers",
-    "hidden_size",
-    "num_heads",
-    "num_kv_heads",
-    "head_dim",
-    "ffn_size",
-    "vocab_size",
-    "max_seq_len",
-)
+from cutaway.core.config import SIZES, ModelConfig
 
 
 def _config(
     *sizes: int, theta: float, tied: bool = False, window: int | None = None
 ) -> ModelConfig:
-    """Return a Llama-like configuration; ``sizes`` go as in ``_FIELDS``."""
+    """Return a Llama-like configuration; ``sizes`` go as in ``SIZES``."""
     return ModelConfig(
-        **dict(zip(_FIELDS, sizes, strict=True)),
+        **dict(zip(SIZES, sizes, strict=True)),
         rope_theta=theta,
         norm_eps=1e-5,
         rope_layout="half_split",

@@ -6,23 +6,10 @@ reads well everywhere; on the site the bold words lead to their entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from docutils import nodes
 from sphinx.application import Sphinx
 
-
-def singulars(term: str) -> Iterator[str]:
-    """Yield the term, and what it may be the plural of.
-
-    >>> list(singulars("queries"))
-    ['queries', 'querie', 'query']
-    """
-    yield term
-    if term.endswith("s"):
-        yield term[:-1]
-    if term.endswith("ies"):
-        yield term[:-3] + "y"
+from bookcheck.glossary import is_form_of
 
 
 def entries(app: Sphinx) -> dict[str, tuple[str, str]]:
@@ -41,7 +28,7 @@ def link(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     known = entries(app)
     for strong in list(doctree.findall(nodes.strong)):
         term = " ".join(strong.astext().split()).lower()
-        found = next((known[s] for s in singulars(term) if s in known), None)
+        found = next((known[e] for e in known if is_form_of(term, e)), None)
         if found is None or isinstance(strong.parent, nodes.reference):
             continue
         page, anchor = found

@@ -29,7 +29,7 @@ __all__ = [
     "locate",
 ]
 
-_DEFAULT = "smollm2-135m-instruct"
+_DEFAULT = next(iter(MODELS))
 
 
 def fetch(model: str = _DEFAULT, *, progress: bool = False) -> Path:
