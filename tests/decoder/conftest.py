@@ -18,3 +18,22 @@ def real_decoder(request, model_path) -> Decoder:
         )
         params = Params.from_gguf(file, config, impl=request.param)
     return Decoder(config, params, impl=request.param)
+
+
+@pytest.fixture(params=["numpy", "torch"])
+def tiny_decoder(request) -> Decoder:
+    """A float64 model of five tokens, once in each backend."""
+    config = ModelConfig(
+        num_layers=2,
+        hidden_size=8,
+        num_heads=4,
+        num_kv_heads=2,
+        head_dim=6,
+        ffn_size=8,
+        vocab_size=5,
+        rope_theta=1e4,
+        norm_eps=1e-5,
+        max_seq_len=16,
+    )
+    params = Params.random(config, 0, impl=request.param, dtype="float64")
+    return Decoder(config, params, impl=request.param)

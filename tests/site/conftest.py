@@ -13,10 +13,13 @@ import pytest
 
 from bookcheck.site import Site
 from sitebook.make import make_book
+from sitebook.widget_pages import open_page, widget_page
 from sitetools import build, toc_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLE = "CUTAWAY_SITE"
+
+__all__ = ["open_page", "widget_page"]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -46,8 +46,8 @@ def emit(
         name: Unique on its page; lower-case words joined by hyphens.
         data: What the widget needs: mappings, lists, arrays, numbers, text.
             Floats are cut to 5 significant digits.
-        widget: Which widget of ``cutaway.js`` to build, such as
-            ``token-stepper``.
+        widget: Which widget to build: the name of a script, such as
+            ``token-stepper`` for ``widget-token-stepper.js``.
         fig: The static picture: a figure of ``figure.subplots``, or SVG.
         alt: What the static picture shows, in one sentence.
         caption: A line below; plain text.

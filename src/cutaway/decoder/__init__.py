@@ -3,6 +3,7 @@
 from cutaway.decoder.decoder import Decoder
 from cutaway.decoder.generate import Step, generate_tokens
 from cutaway.decoder.params import LayerParams, Params
+from cutaway.decoder.perplexity import perplexity, token_losses
 from cutaway.decoder.profile import (
     counts_by_part,
     profile_forward,
@@ -16,6 +17,8 @@ __all__ = [
     "Step",
     "counts_by_part",
     "generate_tokens",
+    "perplexity",
     "profile_forward",
     "times_by_part",
+    "token_losses",
 ]

@@ -24,6 +24,8 @@ NEEDED = {
     "css/widgets": r"\bdata-widget\b",
     "js/cutaway": r"\bdata-widget\b",
 }
+# The script or style sheet of one interactive figure.
+WIDGET = re.compile(r"/widget-([a-z0-9-]+)\.(?:js|css)")
 
 
 def drop_settings(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -50,6 +52,8 @@ def unwanted(asset: Any, body: str, has_math: bool) -> bool:
         return not has_math
     if "thebe" in text:
         return True
+    if of_widget := WIDGET.search(text):
+        return f'data-widget="{of_widget[1]}"' not in body
     return any(
         part in text and not re.search(pattern, body)
         for part, pattern in NEEDED.items()

@@ -1,35 +1,19 @@
-"""The interactive figures, in a real browser, from file://."""
+"""The stepper through an answer, in a real browser, from file://."""
 
 from __future__ import annotations
 
 import math
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bookcheck.site_browser import block_outside
 from bookcheck.site_visit import barriers, follow, switch
 from cutaway.book import trace
 
 pytestmark = pytest.mark.browser
 
-STATIC = Path(__file__).resolve().parents[2] / "book" / "_static"
-SCRIPT = STATIC / "js" / "cutaway.js"
-PAGE = """<!doctype html>
-<html lang="en" data-theme="light"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Widgets</title><link rel="stylesheet" href="widgets.css">
-<style>
-body {{ max-width: 46rem; margin: 1rem auto; padding: 0 1rem;
-  font-family: system-ui, sans-serif; background: #fff; color: #222832; }}
-html[data-theme="dark"] body {{ background: #14181e; color: #ced6dd; }}
-</style>
-<script defer src="cutaway.js"></script></head>
-<body><main><h1>Widgets</h1>{body}</main></body></html>
-"""
 TOKENS = ["␣The", "</script>", "<|im_end|>", "␣", "🙂", "⟨F0 9F⟩", "↵"]
 LAYERS = 30
 
@@ -56,57 +40,21 @@ def make_trace(tokens=TOKENS) -> dict:
 
 
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory) -> Path:
+def page_file(widget_page) -> Path:
     """The page that emit would put on the site, beside script and style."""
-    folder = tmp_path_factory.mktemp("widgets")
-    shutil.copy(SCRIPT, folder)
-    shutil.copy(STATIC / "css" / "widgets.css", folder)
-    data = make_trace()
-    shown: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            trace, "show_html", lambda markup, _: shown.append(markup)
-        )
-        trace.emit(
-            "answer-steps",
-            data,
-            widget="token-stepper",
-            fig=trace.token_figure(make_trace(["A"] * len(TOKENS))),
-            alt="Each token of the answer with its probability and lengths.",
-            caption="Step through <the> answer.",
-        )
-    file = folder / "page.html"
-    file.write_text(PAGE.format(body=shown[0]), encoding="utf-8")
-    return file
+    return widget_page(
+        "answer-steps",
+        make_trace(),
+        widget="token-stepper",
+        fig=trace.token_figure(make_trace(["A"] * len(TOKENS))),
+        alt="Each token of the answer with its probability and lengths.",
+        caption="Step through <the> answer.",
+    )
 
 
 @pytest.fixture
-def open_page(browser, page_file):
-    """Open the page; at the end, no error and no request may be left."""
-    opened = []
-
-    def open_it(file: Path = page_file, **options):
-        options = {"reduced_motion": "reduce", **options}
-        context = browser.new_context(**options)
-        tab = context.new_page()
-        record = follow(tab)
-        block_outside(context, record.outside)
-        tab.goto(file.as_uri())
-        opened.append((context, record))
-        return tab
-
-    yield open_it
-    for context, record in opened:
-        context.close()
-        assert record.outside == []
-        assert record.errors == []
-        assert record.failed == []
-        assert record.console == []
-
-
-@pytest.fixture
-def tab(open_page):
-    return open_page(viewport={"width": 1000, "height": 800})
+def tab(open_page, page_file):
+    return open_page(page_file, viewport={"width": 1000, "height": 800})
 
 
 def state(tab) -> dict:
@@ -144,8 +92,8 @@ def test_the_widget_replaces_the_picture_and_keeps_it_for_print(tab):
     assert tab.locator(".cutaway-static svg[role=img]").is_visible()
 
 
-def test_without_javascript_the_picture_stays(open_page):
-    tab = open_page(java_script_enabled=False)
+def test_without_javascript_the_picture_stays(open_page, page_file):
+    tab = open_page(page_file, java_script_enabled=False)
     assert tab.locator(".cutaway-static svg[role=img]").is_visible()
     assert tab.locator(".cw").count() == 0
     assert tab.locator("figcaption").inner_text() == (
@@ -273,8 +221,10 @@ def test_with_reduced_motion_the_line_is_there_at_once(tab):
     assert tab.evaluate(f"{duration}.transitionProperty") == "none"
 
 
-def test_with_motion_the_line_glides_to_the_same_place(open_page, tab):
-    moving = open_page(reduced_motion="no-preference")
+def test_with_motion_the_line_glides_to_the_same_place(
+    open_page, page_file, tab
+):
+    moving = open_page(page_file, reduced_motion="no-preference")
     for one in (tab, moving):
         for _ in range(3):
             one.get_by_role("button", name="Next token").click()
@@ -283,8 +233,8 @@ def test_with_motion_the_line_glides_to_the_same_place(open_page, tab):
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
-def test_nothing_overflows(open_page, width):
-    tab = open_page(viewport={"width": width, "height": 800})
+def test_nothing_overflows(open_page, page_file, width):
+    tab = open_page(page_file, viewport={"width": width, "height": 800})
     for number in range(len(TOKENS)):
         tab.locator(".cw input").fill(str(number))
         assert tab.evaluate("document.documentElement.scrollWidth") == width
@@ -296,8 +246,10 @@ def test_nothing_overflows(open_page, width):
     assert min(small) >= 12
 
 
-def test_touch_targets_are_at_least_40_pixels(open_page):
-    tab = open_page(viewport={"width": 390, "height": 800}, has_touch=True)
+def test_touch_targets_are_at_least_40_pixels(open_page, page_file):
+    tab = open_page(
+        page_file, viewport={"width": 390, "height": 800}, has_touch=True
+    )
     for target in tab.locator(".cw button, .cw input").all():
         box = target.bounding_box()
         assert box["height"] >= 40
@@ -344,12 +296,3 @@ def test_a_broken_trace_leaves_the_picture_and_is_reported(
     assert tab.locator("[data-ready]").count() == 0
     assert any(says in line for line in record.console)
     tab.close()
-
-
-def test_the_script_is_small_classic_and_asks_for_nothing():
-    source = SCRIPT.read_text("utf-8")
-    assert len(source.encode()) <= 15_000
-    code = re.sub(r"/\*.*?\*/", "", source, flags=re.S)
-    code = code.replace("http://www.w3.org/2000/svg", "")
-    banned = r"\b(import|export|fetch|XMLHttpRequest|eval|innerHTML|https?:)"
-    assert re.findall(banned, code) == []

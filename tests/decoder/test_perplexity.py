@@ -1,0 +1,41 @@
+"""Loss and perplexity, against torch and against what must hold."""
+
+import numpy as np
+import pytest
+import torch
+
+from cutaway.core.errors import ArgumentError
+from cutaway.decoder import perplexity, token_losses
+
+
+def test_losses_equal_the_cross_entropy_of_torch(tiny_decoder):
+    ids = [1, 4, 0, 2, 3, 3, 1]
+    logits = tiny_decoder.forward(ids[:-1], tiny_decoder.new_cache(6))
+    expected = torch.nn.functional.cross_entropy(
+        torch.tensor(logits), torch.tensor(ids[1:]), reduction="none"
+    )
+    losses = token_losses(tiny_decoder, ids)
+    np.testing.assert_allclose(losses, expected.numpy(), rtol=1e-10)
+    mean = expected.numpy().mean()
+    assert perplexity(tiny_decoder, ids) == pytest.approx(np.exp(mean))
+
+
+@pytest.mark.parametrize("chunk_size", [1, 2, 3, 5, 6, 7])
+def test_the_chunk_size_does_not_change_the_losses(tiny_decoder, chunk_size):
+    ids = [1, 4, 0, 2, 3, 3, 1]
+    np.testing.assert_allclose(
+        token_losses(tiny_decoder, ids, chunk_size=chunk_size),
+        token_losses(tiny_decoder, ids),
+        rtol=1e-10,
+    )
+
+
+@pytest.mark.parametrize("ids", [[], [1]])
+def test_fewer_than_two_tokens_are_refused(tiny_decoder, ids):
+    with pytest.raises(ArgumentError, match="token_ids"):
+        perplexity(tiny_decoder, ids)
+
+
+def test_a_chunk_of_no_tokens_is_refused(tiny_decoder):
+    with pytest.raises(ArgumentError, match="chunk_size"):
+        token_losses(tiny_decoder, [1, 2], chunk_size=0)
