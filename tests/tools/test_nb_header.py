@@ -92,6 +92,16 @@ def test_reading_time_counts_words_code_and_outputs_once():
     assert reading_minutes(notebook) == 4
 
 
+def test_folded_docstrings_of_shown_source_are_not_read():
+    code = '<div class="cutaway-source">\n' + "x\n" * 38
+    docs = "<details>" + "y\n" * 400 + "</details>"
+    for markup in (code + "</div>", code + docs + "</div>"):
+        data = {"text/html": markup, "text/plain": "x\n" * 400}
+        shown = new_output("display_data", data=data)
+        cells = [new_code_cell("", outputs=[shown]) for _ in range(3)]
+        assert reading_minutes(section("", *cells)) == 3
+
+
 def test_measures_survive_a_text_that_does_not_repeat_them():
     old = section(f"# Title\n\n{line(20, '1.2')}\n\nOld.")
     new = section("# Title\n\nNew.")

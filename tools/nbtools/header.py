@@ -26,6 +26,7 @@ LINE = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 _TAG = re.compile(r"<[^>]*>")
+_FOLDED = re.compile(r"<details>.*?</details>", re.S)
 _MOST_LINES = 40
 
 
@@ -43,7 +44,7 @@ def reading_minutes(notebook: NotebookNode) -> int:
 
     Prose counts 200 words a minute; code, and outputs of up to 40 lines,
     count 40 lines a minute; a figure counts as ten lines. Exercises are
-    work, not reading, and do not count.
+    work, not reading, and do not count; nor do folded docstrings.
     """
     words, lines = 0, 0
     for cell in notebook.cells:
@@ -68,8 +69,11 @@ def _output_lines(output: NotebookNode) -> int:
     if output.output_type == "stream":
         return min(_MOST_LINES, len(output.text.splitlines()))
     data = output.get("data", {})
-    if "<svg" in data.get("text/html", ""):
+    markup = data.get("text/html", "")
+    if "<svg" in markup:
         return 10
+    if 'class="cutaway-source"' in markup:  # docstrings are folded away
+        return min(_MOST_LINES, len(_FOLDED.sub("", markup).splitlines()))
     return min(_MOST_LINES, len(data.get("text/plain", "").splitlines()))
 
 
