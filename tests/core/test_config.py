@@ -159,6 +159,28 @@ def test_a_missing_gguf_key_is_named(key):
     assert info.value.name == key
 
 
+@pytest.mark.parametrize("bad", [None, [], "llama"])
+def test_metadata_must_be_a_mapping(bad):
+    with pytest.raises(ArgumentError, match="metadata: got "):
+        ModelConfig.from_gguf(bad, tie_embeddings=True)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("llama.attention.head_count", 0),
+        ("llama.attention.head_count", [9, 9, 9]),
+        ("llama.embedding_length", "576"),
+        ("llama.rope.freq_base", "1e5"),
+        ("llama.attention.layer_norm_rms_epsilon", -1.0),
+    ],
+)
+def test_a_bad_gguf_value_is_named(key, value):
+    with pytest.raises(ArgumentError) as info:
+        ModelConfig.from_gguf({**GGUF, key: value}, tie_embeddings=True)
+    assert info.value.name == key
+
+
 def test_another_architecture_is_refused_not_misread():
     metadata = {**GGUF, "general.architecture": "gemma3"}
     with pytest.raises(
@@ -235,7 +257,7 @@ def test_from_hf_keeps_a_window_and_refuses_unknown_models():
         ("hidden_act", "gelu"),
         ("attention_bias", True),
         ("mlp_bias", True),
-        ("rope_scaling", {"rope_type": "llama3", "factor": 8.0}),
+        ("rope_scaling", {"rope_type": "linear", "factor": 2, "beta": 1}),
     ],
 )
 def test_from_hf_refuses_what_the_decoder_would_ignore(key, value):
@@ -243,8 +265,8 @@ def test_from_hf_refuses_what_the_decoder_would_ignore(key, value):
         ModelConfig.from_hf({**HF, key: value})
 
 
-def test_from_hf_refuses_scaled_rope_where_newer_files_keep_it():
-    rope = {"rope_theta": 1e4, "rope_type": "yarn"}
+def test_from_hf_refuses_an_unknown_scaling_where_newer_files_keep_it():
+    rope = {"rope_theta": 1e4, "rope_type": "longrope"}
     with pytest.raises(ArgumentError, match="rope_type"):
         ModelConfig.from_hf({**HF, "rope_parameters": rope})
 
@@ -259,7 +281,7 @@ def test_from_hf_accepts_the_harmless_values():
     assert ModelConfig.from_hf({**HF, **harmless}) == ModelConfig.from_hf(HF)
 
 
-def test_from_gguf_refuses_scaled_rope():
-    scaled = {**GGUF, "llama.rope.scaling.type": "linear"}
+def test_from_gguf_refuses_an_unknown_scaling():
+    scaled = {**GGUF, "llama.rope.scaling.type": "longrope"}
     with pytest.raises(ArgumentError, match=r"rope\.scaling"):
         ModelConfig.from_gguf(scaled, tie_embeddings=True)

@@ -6,21 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cutaway.core.checks import check, check_choice, check_int, check_real
-from cutaway.core.errors import ArgumentError
+from cutaway.core.block_config import (
+    AttentionConfig,
+    BiasedPart,
+    FFNConfig,
+    NormConfig,
+)
+from cutaway.core.checks import check_int
+from cutaway.core.config_checks import check_config
+from cutaway.core.config_gguf import gguf_fields
+from cutaway.core.hf_config import hf_fields
+from cutaway.core.mla_config import MLAConfig
+from cutaway.core.moe_config import MoEConfig
+from cutaway.core.rope_scaling import RopeScaling
+from cutaway.core.window_pattern import WindowPattern
 
 RopeLayout = Literal["interleaved", "half_split"]
 
-SIZES = (
-    "num_layers",
-    "hidden_size",
-    "num_heads",
-    "num_kv_heads",
-    "head_dim",
-    "ffn_size",
-    "vocab_size",
-    "max_seq_len",
-)
+NORM_OF_LLAMA = NormConfig()
+FFN_OF_LLAMA = FFNConfig()
+ATTENTION_OF_LLAMA = AttentionConfig()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,24 +33,40 @@ class ModelConfig:
     """Sizes and constants of a decoder-only transformer.
 
     ``head_dim`` is stated, never derived: for Qwen3-4B or gpt-oss it is not
-    ``hidden_size / num_heads``. Absent features are ``None``.
+    ``hidden_size / num_heads``. Absent features are ``None``; what is left
+    out is as in Llama.
 
     Attributes:
         num_layers: Decoder layers.
         hidden_size: Width of the residual stream.
         num_heads: Query heads.
         num_kv_heads: Key/value heads; divides ``num_heads``.
-        head_dim: Width of one head; even, since RoPE turns pairs.
-        ffn_size: Width of the gated feed-forward network.
+        head_dim: Width of one query head; even, since RoPE turns pairs.
+        ffn_size: Width of the dense feed-forward network.
         vocab_size: Rows of the embedding.
-        rope_theta: Base of the rotary frequencies.
+        rope_theta: Base of the rotary frequencies; None without RoPE.
+        norm_eps: Added to the mean square in RMSNorm.
+        max_seq_len: Positions the model was made for.
         rope_layout: Which dimensions make a rotary pair: neighbours
             (``interleaved``, GGUF llama) or i and i + head_dim/2
             (``half_split``, Hugging Face).
-        norm_eps: Added to the mean square in RMSNorm.
-        max_seq_len: Positions the model was made for.
+        rope_scaling: How the frequencies are stretched to longer texts,
+            or None.
+        local_rope_theta: Base in the local layers, if they have another;
+            it is not stretched.
+        learned_positions: Rows of a table of position vectors, or None.
+            If it has more than ``max_seq_len``, the first are unused.
         window: Keys a token sees, itself included; None sees all.
+        window_pattern: Which layers have the window, repeated over all
+            layers, as ``("local", "global")``; None is every layer.
         tie_embeddings: The output matrix is the embedding.
+        embed_scale: Factor of the embedding on its way in, or None.
+        logit_softcap: Logits become ``cap * tanh(logits / cap)``, or None.
+        biases: Which matrices add a bias, of ``"qkv"``, ``"attn_out"``,
+            ``"ffn"`` and ``"router"``.
+        norm: Kind of the norms, and which are added.
+        ffn: Gated or not, and the activation.
+        attention: Scale, cap and sinks of the scores.
         moe: Mixture-of-experts settings, or None.
         mla: Latent-attention settings, or None.
 
@@ -60,39 +81,62 @@ class ModelConfig:
     head_dim: int
     ffn_size: int
     vocab_size: int
-    rope_theta: float
+    rope_theta: float | None
     norm_eps: float
     max_seq_len: int
     rope_layout: RopeLayout = "interleaved"
+    rope_scaling: RopeScaling | None = None
+    local_rope_theta: float | None = None
+    learned_positions: int | None = None
     window: int | None = None
+    window_pattern: WindowPattern | None = None
     tie_embeddings: bool = False
-    moe: None = None
-    mla: None = None
+    embed_scale: float | None = None
+    logit_softcap: float | None = None
+    biases: frozenset[BiasedPart] = frozenset()
+    norm: NormConfig = NORM_OF_LLAMA
+    ffn: FFNConfig = FFN_OF_LLAMA
+    attention: AttentionConfig = ATTENTION_OF_LLAMA
+    moe: MoEConfig | None = None
+    mla: MLAConfig | None = None
 
     def __post_init__(self) -> None:
-        for name in SIZES:
-            check_int(name, getattr(self, name), low=1)
-        check_real("rope_theta", self.rope_theta, 0, open_low=True)
-        check_real("norm_eps", self.norm_eps, 0)
-        check_choice(
-            "rope_layout", self.rope_layout, ("interleaved", "half_split")
-        )
-        check(
-            self.num_heads % self.num_kv_heads == 0,
-            "num_kv_heads",
-            self.num_kv_heads,
-            f"a divisor of num_heads = {self.num_heads}",
-        )
-        check(
-            self.head_dim % 2 == 0, "head_dim", self.head_dim, "an even number"
-        )
-        if self.window is not None:
-            check_int("window", self.window, low=1)
+        check_config(self)
 
     @property
     def group_size(self) -> int:
         """Query heads that share one key/value head."""
         return self.num_heads // self.num_kv_heads
+
+    @property
+    def num_moe_layers(self) -> int:
+        """Layers whose network is a mixture of experts."""
+        moe = self.moe
+        return 0 if moe is None else self.num_layers - moe.num_dense_layers
+
+    @property
+    def num_local_layers(self) -> int:
+        """Layers that look through the window."""
+        windows = map(self.layer_window, range(self.num_layers))
+        return sum(window is not None for window in windows)
+
+    def layer_window(self, layer: int) -> int | None:
+        """Return the keys that a token sees in a layer; None sees all.
+
+        Args:
+            layer: Number of the layer, from 0.
+
+        Raises:
+            ArgumentError: There is no such layer.
+
+        >>> from cutaway.roofline import CONFIGS
+        >>> [CONFIGS["gemma-2-9b"].layer_window(i) for i in range(3)]
+        [4096, None, 4096]
+        """
+        check_int("layer", layer, 0, self.num_layers - 1)
+        pattern = self.window_pattern or ("local",)
+        is_local = pattern[layer % len(pattern)] == "local"
+        return self.window if is_local else None
 
     @classmethod
     def from_gguf(
@@ -106,90 +150,22 @@ class ModelConfig:
 
         Raises:
             ArgumentError: A key is missing, the architecture is not
-                ``llama``, or the file asks for scaled rotary frequencies.
+                ``llama``, or the file asks for a scaling of the rotary
+                frequencies that its keys do not define.
         """
-        arch = _required(metadata, "general.architecture")
-        check_choice("general.architecture", arch, ("llama",))
-        _refuse(metadata, f"{arch}.rope.scaling.type", ("none",))
-        heads = _required(metadata, f"{arch}.attention.head_count")
-        hidden = _required(metadata, f"{arch}.embedding_length")
-        head_dim = metadata.get(f"{arch}.attention.key_length")
-        if head_dim is None:
-            head_dim = metadata.get(
-                f"{arch}.rope.dimension_count", hidden // heads
-            )
-        tokens = metadata.get("tokenizer.ggml.tokens", ())
-        vocab = metadata.get(f"{arch}.vocab_size", len(tokens))
-        return cls(
-            num_layers=_required(metadata, f"{arch}.block_count"),
-            hidden_size=hidden,
-            num_heads=heads,
-            num_kv_heads=metadata.get(f"{arch}.attention.head_count_kv", heads),
-            head_dim=head_dim,
-            ffn_size=_required(metadata, f"{arch}.feed_forward_length"),
-            vocab_size=vocab,
-            rope_theta=float(metadata.get(f"{arch}.rope.freq_base", 1e4)),
-            norm_eps=float(
-                _required(metadata, f"{arch}.attention.layer_norm_rms_epsilon")
-            ),
-            max_seq_len=_required(metadata, f"{arch}.context_length"),
-            rope_layout="interleaved",
-            tie_embeddings=tie_embeddings,
-        )
+        return cls(**gguf_fields(metadata), tie_embeddings=tie_embeddings)
 
     @classmethod
     def from_hf(cls, config: Mapping[str, Any]) -> ModelConfig:
         """Read the configuration from a Hugging Face ``config.json``.
 
         Args:
-            config: The parsed file of a Llama-like model.
+            config: The parsed file. Model types: llama, mistral, mixtral,
+                qwen2, qwen3, qwen3_moe, gemma2, gemma3_text, gemma3 (its
+                text part), gpt2, opt, gpt_oss, deepseek_v2, deepseek_v3.
 
         Raises:
             ArgumentError: A key is missing, the model type is unknown, or
-                the model has what the decoder lacks: biases, another
-                activation, scaled rotary frequencies.
+                a setting has a value that no field here can express.
         """
-        kind = _required(config, "model_type")
-        check_choice("model_type", kind, ("llama", "mistral"))
-        _refuse(config, "hidden_act", ("silu",))
-        _refuse(config, "attention_bias", (False,))
-        _refuse(config, "mlp_bias", (False,))
-        _refuse(config, "rope_scaling", ())
-        heads = _required(config, "num_attention_heads")
-        hidden = _required(config, "hidden_size")
-        rope = config.get("rope_parameters") or {}
-        _refuse(rope, "rope_type", ("default",))
-        theta = config.get("rope_theta", rope.get("rope_theta", 1e4))
-        return cls(
-            num_layers=_required(config, "num_hidden_layers"),
-            hidden_size=hidden,
-            num_heads=heads,
-            num_kv_heads=config.get("num_key_value_heads") or heads,
-            head_dim=config.get("head_dim") or hidden // heads,
-            ffn_size=_required(config, "intermediate_size"),
-            vocab_size=_required(config, "vocab_size"),
-            rope_theta=float(theta),
-            norm_eps=float(_required(config, "rms_norm_eps")),
-            max_seq_len=_required(config, "max_position_embeddings"),
-            rope_layout="half_split",
-            window=config.get("sliding_window"),
-            tie_embeddings=bool(config.get("tie_word_embeddings", False)),
-        )
-
-
-def _required(mapping: Mapping[str, Any], key: str) -> Any:
-    """Return ``mapping[key]`` or say which key the model lacks."""
-    try:
-        return mapping[key]
-    except KeyError:
-        raise ArgumentError(key, "no such key", "a value") from None
-
-
-def _refuse(
-    mapping: Mapping[str, Any], key: str, allowed: tuple[Any, ...]
-) -> None:
-    """Raise if a setting is there and is none that the decoder computes."""
-    value = mapping.get(key)
-    if value is not None and value not in allowed:
-        expected = " or ".join(repr(choice) for choice in (*allowed, None))
-        raise ArgumentError(key, repr(value), expected)
+        return cls(**hf_fields(config))
