@@ -49,6 +49,9 @@ def test_options_reach_the_sampler(generate, llm) -> None:
         "top_k": 40,
         "top_p": 0.9,
         "min_p": 0.01,
+        "repetition_penalty": 1.2,
+        "frequency_penalty": 0.3,
+        "presence_penalty": -0.2,
         "seed": 7,
     }
     flags = [

@@ -8,10 +8,13 @@ from cutaway.core import CutawayError
 from cutaway.roofline import HARDWARE, Hardware, hardware
 
 RIDGES = {
+    "a100-sxm-40gb": 200.6,
     "a100-sxm-80gb": 153.0,
+    "h100-pcie": 378.0,
     "h100-sxm": 295.3,
     "h200-sxm": 206.1,
     "b200-hgx": 281.25,
+    "b200-hgx-7.7tb": 292.2,
     "gb200": 312.5,
     "mi300x": 246.6,
 }
@@ -29,6 +32,54 @@ def test_ridge_is_the_published_one(name):
 
 def test_the_h100_ridge_of_591_is_that_of_float8():
     assert round(hardware("h100-sxm").ridge("float8")) == 591
+
+
+def test_sparse_peaks_would_double_the_ridge():
+    # 591 FLOP/byte for an H100 is the data sheet's sparse 1,979 TFLOP/s
+    # over 3.35 TB/s: a figure that no dense product reaches.
+    h100 = hardware("h100-sxm")
+    sparse = 1979e12 / h100.bandwidth_bytes_per_s
+    assert round(sparse) == 591
+    assert sparse == pytest.approx(2 * h100.ridge("bfloat16"), rel=1e-3)
+
+
+def test_there_is_no_one_a100_ridge():
+    large, small = hardware("a100-sxm-80gb"), hardware("a100-sxm-40gb")
+    assert large.peak("bfloat16") == small.peak("bfloat16")
+    assert round(large.ridge("bfloat16")) == 153
+    assert round(small.ridge("bfloat16")) == 201
+    # a widely read figure is that of 1.5 TB/s, rounded
+    assert round(small.peak("bfloat16") / 1.5e12) == 208
+
+
+def test_the_h100_of_a_pcie_slot_is_another_machine():
+    pcie, sxm = hardware("h100-pcie"), hardware("h100-sxm")
+    assert pcie.peak("bfloat16") == 756e12
+    assert pcie.bandwidth_bytes_per_s == 2.0e12
+    # slower in both respects, and its ridge is higher, not lower
+    assert pcie.peak("bfloat16") < sxm.peak("bfloat16")
+    assert pcie.bandwidth_bytes_per_s < sxm.bandwidth_bytes_per_s
+    assert pcie.ridge("bfloat16") > sxm.ridge("bfloat16")
+    assert pcie.num_sms < sxm.num_sms
+
+
+def test_two_editions_of_the_b200_differ_in_bandwidth_only():
+    slow, fast = hardware("b200-hgx-7.7tb"), hardware("b200-hgx")
+    assert slow.peak_flops == fast.peak_flops
+    assert slow.memory_bytes == fast.memory_bytes
+    assert round(slow.ridge("bfloat16"), 1) == 292.2
+    assert fast.ridge("bfloat16") == 281.25
+    for entry in (slow, fast):
+        assert "7.7" in entry.note + entry.name
+
+
+def test_chips_are_described_where_a_source_does():
+    a100, h100 = hardware("a100-sxm-80gb"), hardware("h100-sxm")
+    assert (a100.num_sms, a100.l2_bytes) == (108, 41_943_040)
+    assert a100.shared_bytes_per_sm == 167_936
+    assert (h100.num_sms, h100.shared_bytes_per_sm) == (132, 228 * 1024)
+    assert hardware("b200-hgx").num_sms == 148
+    assert hardware("mi300x").num_sms is None
 
 
 @pytest.mark.parametrize("name", RIDGES)
@@ -74,6 +125,9 @@ def test_entries_cannot_be_changed():
         ("peak_flops", {"float32": 0}),
         ("bandwidth_bytes_per_s", -1.0),
         ("memory_bytes", 1.5),
+        ("num_sms", 0),
+        ("l2_bytes", 4e7),
+        ("shared_bytes_per_sm", -1),
     ],
 )
 def test_impossible_figures_are_refused(field, value):

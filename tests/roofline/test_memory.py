@@ -1,105 +1,23 @@
-"""Parameters and bytes of models, against published and known figures."""
+"""Bytes of weights and caches, against published and known figures."""
 
 from __future__ import annotations
 
 import pytest
 
-from cutaway.core import CutawayError, ModelConfig
+from cutaway.core import CutawayError
 from cutaway.roofline import (
     CONFIGS,
     attention_params,
     format_bytes,
     kv_bytes_per_token,
-    matmul_params,
-    num_params,
+    kv_cache_bytes,
     weight_bytes,
 )
-
-PARAMS_AND_KV = {
-    "smollm2-135m": (134_515_008, 23_040),
-    "smollm2-360m": (361_821_120, 40 * 1024),
-    "smollm2-1.7b": (1_711_376_384, 192 * 1024),
-    "tinyllama-1.1b": (1_100_048_384, 22 * 1024),
-    "llama-2-7b": (6_738_415_616, 512 * 1024),
-    "llama-2-13b": (13_015_864_320, 800 * 1024),
-    "llama-2-70b": (68_976_648_192, 320 * 1024),
-    "llama-3.1-8b": (8_030_261_248, 131_072),
-    "llama-3.1-70b": (70_553_706_496, 320 * 1024),
-    "llama-3.1-405b": (405_853_388_800, 504 * 1024),
-    "llama-3.2-1b": (1_235_814_400, 32 * 1024),
-    "llama-3.2-3b": (3_212_749_824, 112 * 1024),
-    "mistral-7b-v0.1": (7_241_732_096, 128 * 1024),
-}
-
-
-def test_every_model_of_the_table_is_checked():
-    assert set(PARAMS_AND_KV) == set(CONFIGS)
-
-
-@pytest.mark.parametrize("name", PARAMS_AND_KV)
-def test_parameters_and_cache_bytes_equal_the_known_figures(name):
-    params, kv_bytes = PARAMS_AND_KV[name]
-    assert num_params(CONFIGS[name]) == params
-    assert kv_bytes_per_token(CONFIGS[name]) == kv_bytes
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("smollm2-135m", 134_479_872), ("llama-3.1-8b", 7_504_658_432)],
-)
-def test_matmul_params_count_the_output_matrix_once_and_no_lookup(
-    name, expected
-):
-    assert matmul_params(CONFIGS[name]) == expected
-
-
-def test_smollm2_differs_from_its_matmul_params_by_the_norms_only():
-    config = CONFIGS["smollm2-135m"]
-    assert num_params(config) - matmul_params(config) == 35_136
-
-
-def test_parameters_equal_those_of_a_transformers_model():
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    for tied in (False, True):
-        sizes = {
-            "num_hidden_layers": 3,
-            "hidden_size": 42,
-            "num_attention_heads": 6,
-            "num_key_value_heads": 2,
-            "head_dim": 10,
-            "intermediate_size": 53,
-            "vocab_size": 97,
-            "tie_word_embeddings": tied,
-        }
-        peer = LlamaForCausalLM(LlamaConfig(**sizes))
-        known = {p.data_ptr(): p.numel() for p in peer.parameters()}
-        config = ModelConfig.from_hf(
-            {
-                **sizes,
-                "model_type": "llama",
-                "rms_norm_eps": 1e-5,
-                "max_position_embeddings": 64,
-            }
-        )
-        assert num_params(config) == sum(known.values())
 
 
 def test_cache_bytes_use_key_value_heads_and_the_stated_head_dim():
     # Qwen3-4B: hidden/heads is 80, the real head_dim 128.
-    qwen = ModelConfig(
-        num_layers=36,
-        hidden_size=2560,
-        num_heads=32,
-        num_kv_heads=8,
-        head_dim=128,
-        ffn_size=9728,
-        vocab_size=151_936,
-        rope_theta=1e6,
-        norm_eps=1e-6,
-        max_seq_len=40_960,
-        tie_embeddings=True,
-    )
+    qwen = CONFIGS["qwen3-4b"]
     assert kv_bytes_per_token(qwen) == 147_456
     assert attention_params(qwen) == 2560 * 128 * (2 * 32 + 2 * 8)
     llama = CONFIGS["llama-3.1-70b"]
@@ -107,23 +25,52 @@ def test_cache_bytes_use_key_value_heads_and_the_stated_head_dim():
     assert kv_bytes_per_token(CONFIGS["llama-2-7b"]) * 32_768 == 16 * 2**30
 
 
-def test_vocabulary_is_counted_once_not_once_a_layer():
-    # A published calculator multiplied it by the layers; 18.4e9 is right.
-    config = ModelConfig(
-        num_layers=64,
-        hidden_size=4096,
-        num_heads=32,
-        num_kv_heads=8,
-        head_dim=256,
-        ffn_size=16_384,
-        vocab_size=32_128,
-        rope_theta=1e4,
-        norm_eps=1e-5,
-        max_seq_len=4096,
+def test_latent_attention_caches_one_vector_for_all_heads_and_for_both():
+    # Not 2 x 61 x 512 x 2 = 124,928: one vector, with its rotary part.
+    config = CONFIGS["deepseek-v3"]
+    assert kv_bytes_per_token(config) == 61 * (512 + 64) * 2 == 70_272
+    assert kv_bytes_per_token(CONFIGS["deepseek-v2-lite"]) == 31_104
+    # The same heads with keys and values of their own, 128 wide each.
+    heads = 2 * 128 * 128
+    assert heads / config.mla.cache_width == pytest.approx(56.9, abs=0.05)
+
+
+# GiB in bfloat16 at so many tokens: every layer in full, and with windows
+WINDOWED = {
+    ("mistral-7b-v0.1", 32_768): (4.0, 0.5),
+    ("gemma-3-1b", 32_768): (0.8125, 0.1357),
+    ("gemma-3-4b", 131_072): (17.0, 2.6133),
+    ("gemma-3-12b", 131_072): (48.0, 8.3125),
+    ("gemma-3-27b", 131_072): (62.0, 10.4063),
+    ("gemma-3-27b", 32_768): (15.5, 2.9063),
+    ("gpt-oss-20b", 131_072): (6.0, 3.0029),
+    ("gpt-oss-120b", 131_072): (9.0, 4.5044),
+}
+
+
+@pytest.mark.parametrize(("name", "tokens"), WINDOWED)
+def test_local_layers_keep_no_more_than_their_window(name, tokens):
+    config = CONFIGS[name]
+    full, kept = WINDOWED[name, tokens]
+    assert tokens * kv_bytes_per_token(config) == full * 2**30
+    assert kv_cache_bytes(config, tokens) / 2**30 == pytest.approx(
+        kept, abs=5e-5
     )
-    assert round(num_params(config) / 1e9, 1) == 18.5
-    tied = num_params(config) - 32_128 * 4096
-    assert round(tied / 1e9, 1) == 18.4
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m", "gemma-2-9b", "deepseek-v3"])
+def test_a_short_text_needs_every_layer_in_full(name):
+    config = CONFIGS[name]
+    for tokens in (0, 1, 37, 4096):
+        assert kv_cache_bytes(config, tokens, 1) == tokens * (
+            kv_bytes_per_token(config, 1)
+        )
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, "3", None, True])
+def test_the_tokens_of_a_cache_must_be_a_count(bad):
+    with pytest.raises(CutawayError, match="num_tokens"):
+        kv_cache_bytes(CONFIGS["smollm2-135m"], bad)
 
 
 def test_weight_bytes_scale_with_the_bytes_of_a_parameter():
@@ -138,6 +85,8 @@ def test_bytes_of_a_parameter_must_be_a_positive_number(bad):
         weight_bytes(CONFIGS["smollm2-135m"], bad)
     with pytest.raises(CutawayError, match="bytes_per_element"):
         kv_bytes_per_token(CONFIGS["smollm2-135m"], bad)
+    with pytest.raises(CutawayError, match="bytes_per_element"):
+        kv_cache_bytes(CONFIGS["smollm2-135m"], 3, bad)
 
 
 @pytest.mark.parametrize(

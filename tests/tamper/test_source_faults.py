@@ -35,9 +35,9 @@ EDITS: dict[str, tuple[Edit, str, str]] = {
     ),
     "a number edited that a cell prints": (
         lambda package: replace(
-            package / "roofline/models.py",
-            '"llama-2-70b": _llama(80,',
-            '"llama-2-70b": _llama(79,',
+            package / "roofline/models/llama.py",
+            '"llama-2-70b": (80,',
+            '"llama-2-70b": (79,',
         ),
         "other-model",
         r"stdout: line 1: stored '80', now '79'",

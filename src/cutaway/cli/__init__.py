@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from cutaway import __version__
-from cutaway.cli import chat, doctor, generate, grade
+from cutaway.cli import chat, doctor, generate, grade, roofline, size
 from cutaway.core.errors import CutawayError
 
 __all__ = ["COMMANDS", "app"]
@@ -24,6 +24,8 @@ COMMANDS = {
     "doctor": doctor.run,
     "generate": generate.run,
     "chat": chat.run,
+    "size": size.run,
+    "roofline": roofline.run,
     "grade": grade.run,
 }
 BAD_INPUT = 2

@@ -12,10 +12,13 @@ import typer
 
 from cutaway.cli.options import (
     DEFAULT_MODEL,
+    FrequencyPenalty,
     Impl,
     MaxTokens,
     MinP,
     Model,
+    PresencePenalty,
+    RepetitionPenalty,
     Seed,
     Temperature,
     TopK,
@@ -44,6 +47,9 @@ def run(
     top_k: TopK = None,
     top_p: TopP = 1.0,
     min_p: MinP = 0.0,
+    repetition_penalty: RepetitionPenalty = 1.0,
+    frequency_penalty: FrequencyPenalty = 0.0,
+    presence_penalty: PresencePenalty = 0.0,
     seed: Seed = None,
     model: Model = DEFAULT_MODEL,
     impl: Impl = "torch",
@@ -68,6 +74,9 @@ def run(
         top_k=top_k,
         top_p=top_p,
         min_p=min_p,
+        repetition_penalty=repetition_penalty,
+        frequency_penalty=frequency_penalty,
+        presence_penalty=presence_penalty,
         seed=seed,
     )
     conversation = Conversation(LLM(model, impl=impl), params, system)

@@ -45,6 +45,31 @@ MinP = Annotated[
         rich_help_panel=_CHOICE,
     ),
 ]
+RepetitionPenalty = Annotated[
+    float,
+    typer.Option(
+        help="Divides the logits of tokens that occurred, prompt included; "
+        "1 is off.",
+        metavar="R",
+        rich_help_panel=_CHOICE,
+    ),
+]
+FrequencyPenalty = Annotated[
+    float,
+    typer.Option(
+        help="Subtracted for each time the answer has the token.",
+        metavar="A",
+        rich_help_panel=_CHOICE,
+    ),
+]
+PresencePenalty = Annotated[
+    float,
+    typer.Option(
+        help="Subtracted once if the answer has the token.",
+        metavar="A",
+        rich_help_panel=_CHOICE,
+    ),
+]
 Seed = Annotated[
     int | None,
     typer.Option(
@@ -57,7 +82,7 @@ Seed = Annotated[
 Model = Annotated[
     str,
     typer.Option(
-        help="A known name, or the path of a .gguf file.",
+        help="A known name, a .gguf file, or a Hugging Face folder.",
         metavar="NAME|PATH",
         rich_help_panel=_MODEL,
     ),

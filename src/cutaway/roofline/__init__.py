@@ -1,5 +1,15 @@
 """Counting work and predicting time: FLOPs, bytes, peaks, bounds."""
 
+from cutaway.roofline.batch import (
+    OperatingPoint,
+    batch_counts,
+    operating_point,
+)
+from cutaway.roofline.capacity import (
+    decode_weight_bytes,
+    max_batch_size,
+    resident_bytes,
+)
 from cutaway.roofline.counts import (
     OpCount,
     attention_flops_per_token,
@@ -7,21 +17,43 @@ from cutaway.roofline.counts import (
     equal_context,
     forward_counts,
 )
+from cutaway.roofline.critical import compute_bound_context, critical_batch
+from cutaway.roofline.goodput import goodput, slo_attainment
 from cutaway.roofline.hardware import HARDWARE, Hardware, hardware
+from cutaway.roofline.intensity import (
+    attention_intensity,
+    gemm_critical_rows,
+    gemm_intensity,
+    mla_decode_intensity,
+    mlp_intensity,
+)
+from cutaway.roofline.latency import (
+    LatencySummary,
+    RequestTimes,
+    latencies,
+    normalized_latency_s,
+    percentile,
+    summarize_latency,
+)
 from cutaway.roofline.measure import (
     best_rate,
     measure_hardware,
     physical_memory_bytes,
 )
 from cutaway.roofline.memory import (
-    attention_params,
     format_bytes,
     kv_bytes_per_token,
-    matmul_params,
-    num_params,
+    kv_cache_bytes,
     weight_bytes,
 )
-from cutaway.roofline.models import CONFIGS
+from cutaway.roofline.models import CONFIG_SOURCES, CONFIGS, model_config
+from cutaway.roofline.network_ops import expected_experts
+from cutaway.roofline.params import (
+    active_params,
+    attention_params,
+    matmul_params,
+    num_params,
+)
 from cutaway.roofline.roofline import (
     OpTime,
     Prediction,
@@ -32,26 +64,52 @@ from cutaway.roofline.roofline import (
 
 __all__ = [
     "CONFIGS",
+    "CONFIG_SOURCES",
     "HARDWARE",
     "Hardware",
+    "LatencySummary",
     "OpCount",
     "OpTime",
+    "OperatingPoint",
     "Prediction",
+    "RequestTimes",
+    "active_params",
     "attainable_flops",
     "attention_flops_per_token",
+    "attention_intensity",
     "attention_params",
+    "batch_counts",
     "best_rate",
     "causal_pairs",
+    "compute_bound_context",
+    "critical_batch",
+    "decode_weight_bytes",
     "equal_context",
+    "expected_experts",
     "format_bytes",
     "forward_counts",
+    "gemm_critical_rows",
+    "gemm_intensity",
+    "goodput",
     "hardware",
     "kv_bytes_per_token",
+    "kv_cache_bytes",
+    "latencies",
     "matmul_params",
+    "max_batch_size",
     "measure_hardware",
+    "mla_decode_intensity",
+    "mlp_intensity",
+    "model_config",
+    "normalized_latency_s",
     "num_params",
+    "operating_point",
+    "percentile",
     "physical_memory_bytes",
     "predict_time",
     "read_time_s",
+    "resident_bytes",
+    "slo_attainment",
+    "summarize_latency",
     "weight_bytes",
 ]

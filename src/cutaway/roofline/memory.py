@@ -1,55 +1,10 @@
-"""How many parameters, and how many bytes, a model is."""
+"""How many bytes the weights of a model are, and its KV cache."""
 
 from __future__ import annotations
 
-from cutaway.core.checks import check_real
+from cutaway.core.checks import check_int, check_real
 from cutaway.core.config import ModelConfig
-
-
-def attention_params(config: ModelConfig) -> int:
-    """Return the weights of one layer's four attention matrices.
-
-    The widths are heads times ``head_dim``, never ``hidden_size``: for
-    some models the two differ.
-
-    >>> from cutaway.roofline.models import CONFIGS
-    >>> attention_params(CONFIGS["smollm2-135m"])
-    884736
-    """
-    q_width = config.num_heads * config.head_dim
-    kv_width = config.num_kv_heads * config.head_dim
-    return config.hidden_size * (2 * q_width + 2 * kv_width)
-
-
-def matmul_params(config: ModelConfig) -> int:
-    """Return the weights that a token is multiplied with.
-
-    The input embedding is a lookup and does not count; the output matrix
-    does, tied to the embedding or not. Norm weights are element-wise.
-
-    Source: Kaplan et al. 2020, section 2.1 (whose N leaves out the output
-    matrix too).
-
-    >>> from cutaway.roofline.models import CONFIGS
-    >>> matmul_params(CONFIGS["smollm2-135m"])
-    134479872
-    """
-    ffn = 3 * config.hidden_size * config.ffn_size
-    unembed = config.vocab_size * config.hidden_size
-    return config.num_layers * (attention_params(config) + ffn) + unembed
-
-
-def num_params(config: ModelConfig) -> int:
-    """Return all parameters of the model.
-
-    >>> from cutaway.roofline.models import CONFIGS
-    >>> num_params(CONFIGS["smollm2-135m"])
-    134515008
-    """
-    norms = (2 * config.num_layers + 1) * config.hidden_size
-    embed = config.vocab_size * config.hidden_size
-    untied = 0 if config.tie_embeddings else embed
-    return matmul_params(config) + norms + untied
+from cutaway.roofline.params import num_params
 
 
 def weight_bytes(config: ModelConfig, bytes_per_param: float = 2) -> float:
@@ -70,10 +25,11 @@ def kv_bytes_per_token(
     """Return the bytes that one token adds to the KV cache.
 
     A key and a value (one factor 2) of every *key/value* head in every
-    layer; the number of query heads does not enter.
+    layer; the number of query heads does not enter. Latent attention
+    caches one vector instead, for all heads and for both.
 
     Args:
-        config: The model.
+        config: The model; every layer counts, with a window or not.
         bytes_per_element: 2 for bfloat16, 4 for float32.
 
     Source: PagedAttention, arXiv 2309.06180, section 3.
@@ -81,10 +37,46 @@ def kv_bytes_per_token(
     >>> from cutaway.roofline.models import CONFIGS
     >>> kv_bytes_per_token(CONFIGS["llama-3.1-8b"])
     131072
+    >>> kv_bytes_per_token(CONFIGS["deepseek-v3"])
+    70272
     """
     check_real("bytes_per_element", bytes_per_element, 0, open_low=True)
-    elements = 2 * config.num_layers * config.num_kv_heads * config.head_dim
+    if config.mla is not None:
+        elements = config.num_layers * config.mla.cache_width
+    else:
+        elements = 2 * config.num_layers * config.num_kv_heads * config.head_dim
     return elements * bytes_per_element
+
+
+def kv_cache_bytes(
+    config: ModelConfig, num_tokens: int, bytes_per_element: float = 2
+) -> float:
+    """Return the least KV cache that a text of some length needs.
+
+    A layer with a window needs no more than the window's last tokens.
+    Engines that reserve every layer in full need ``num_tokens`` times
+    ``kv_bytes_per_token`` instead.
+
+    Args:
+        config: The model.
+        num_tokens: Tokens of the text.
+        bytes_per_element: 2 for bfloat16, 4 for float32.
+
+    Raises:
+        ArgumentError: The number of tokens is negative, or the size not
+            positive.
+
+    >>> from cutaway.roofline.models import CONFIGS
+    >>> kv_cache_bytes(CONFIGS["mistral-7b-v0.1"], 32768) / 2**30
+    0.5
+    """
+    check_int("num_tokens", num_tokens, low=0)
+    layer = kv_bytes_per_token(config, bytes_per_element) / config.num_layers
+    kept = 0
+    for index in range(config.num_layers):
+        window = config.layer_window(index)
+        kept += num_tokens if window is None else min(num_tokens, window)
+    return kept * layer
 
 
 def format_bytes(num_bytes: float) -> str:
