@@ -10,7 +10,33 @@ import tokenizers
 from tokenizers import decoders, models, pre_tokenizers
 
 from cutaway.tokenizer import BYTE_TO_SYMBOL, Pretokenizer, Tokenizer
+from cutaway.tokenizer.pretokenize import LLAMA3, QWEN2
 from cutaway.weights import fetch
+
+
+def _stages(first, use_regex: bool):
+    bytes_ = pre_tokenizers.ByteLevel(
+        add_prefix_space=False, use_regex=use_regex
+    )
+    return pre_tokenizers.Sequence([*first, bytes_])
+
+
+def _split(pattern: str):
+    return pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+
+
+# Hugging Face's stages for the cuts of our four families.
+PEER_CUTS = {
+    "gpt-2": _stages([], True),
+    "smollm": _stages([pre_tokenizers.Digits(individual_digits=True)], True),
+    "llama-bpe": _stages([_split(LLAMA3)], False),
+    "qwen2": _stages([_split(QWEN2)], False),
+}
+
+
+@pytest.fixture(scope="session")
+def peer_cuts():
+    return PEER_CUTS
 
 
 @pytest.fixture(scope="session")
@@ -83,23 +109,21 @@ def newer_characters() -> frozenset[str]:
     Each library has the Unicode of its own day. Every character of the
     planes that have letters stands in a line of text whose cuts tell its
     class; where the two libraries cut a line differently, they differ.
+    ``tokenizers`` has two engines for patterns: one for its own (GPT-2's)
+    and one for those that a file brings (Qwen2's).
     """
-    peer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
-        ]
-    )
-    ours = Pretokenizer("smollm")
     found = set()
-    for block in range(0, 0x40000, 0x800):
-        if block == 0xD800:  # the surrogates, which are no characters
-            continue
-        chars = map(chr, range(block, block + 0x800))
-        lines = [f"a{char}!{char} {char}\n" for char in chars]
-        text = "".join(lines)
-        spans = {span for _, span in peer.pre_tokenize_str(text)}
-        ends = list(accumulate(map(len, ours(text))))
-        spans ^= set(pairwise([0, *ends]))
-        found |= {chr(block + start // len(lines[0])) for start, _ in spans}
+    for name in ("smollm", "qwen2"):
+        peer, ours = PEER_CUTS[name], Pretokenizer(name)
+        for block in range(0, 0x40000, 0x800):
+            if block == 0xD800:  # the surrogates, which are no characters
+                continue
+            chars = map(chr, range(block, block + 0x800))
+            lines = [f"a{char}!{char} {char}\n" for char in chars]
+            text = "".join(lines)
+            spans = {span for _, span in peer.pre_tokenize_str(text)}
+            ends = list(accumulate(map(len, ours(text))))
+            spans ^= set(pairwise([0, *ends]))
+            width = len(lines[0])
+            found |= {chr(block + start // width) for start, _ in spans}
     return frozenset(found)

@@ -31,6 +31,8 @@ class WordEncoder:
         vocab: The tokens.
         merges: Pairs as ``"left right"``, in order of rank.
         pretokenizer: Cuts text into words.
+        ignore_merges: A word that is a token is taken whole, even if no
+            merges lead to it.
 
     Raises:
         TokenizerError: The merges do not fit the vocabulary.
@@ -41,8 +43,10 @@ class WordEncoder:
         vocab: Vocabulary,
         merges: Sequence[str],
         pretokenizer: Pretokenizer,
+        ignore_merges: bool = False,
     ) -> None:
         self._vocab = vocab
+        self._ignore_merges = ignore_merges
         self._merges = merge_table(merges, vocab.ids)
         self._pretokenize = pretokenizer
         self._missing = bytes(sorted(vocab.missing_bytes))
@@ -77,16 +81,27 @@ class WordEncoder:
     def steps(self, word: str) -> list[list[int]]:
         """Return the ids of one word as they start and after each merge."""
         word = self._spell(word, "error", 0)
+        whole = self._whole(word)
+        if whole is not None:
+            return [self._byte_ids(word), [whole]]
         return list(merge_steps(self._byte_ids(word), self._merges))
 
     def _encode_word(self, word: str) -> list[int]:
         """Merge a word and remember it, unless it is long."""
-        ids = merge(self._byte_ids(word), self._merges)
+        whole = self._whole(word)
+        if whole is None:
+            ids = merge(self._byte_ids(word), self._merges)
+        else:
+            ids = [whole]
         if len(word) <= _LONGEST_CACHED_WORD:
             if len(self._cache) >= _CACHED_WORDS:
                 self._cache.clear()
             self._cache[word] = ids
         return ids
+
+    def _whole(self, word: str) -> int | None:
+        """Return the id of a word that is taken whole, else None."""
+        return self._vocab.word_id(word) if self._ignore_merges else None
 
     def _byte_ids(self, word: str) -> list[int]:
         """Return the ids of a word's bytes; one without an id is left out."""

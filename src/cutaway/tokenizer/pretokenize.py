@@ -8,12 +8,14 @@ text back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import regex
 
 from cutaway.tokenizer.errors import TokenizerError
 
-DIGIT = r"(\p{N})"
-GPT2_WORD = (
+GPT2 = (
     r"'s|'t|'re|'ve|'m|'ll|'d"  # the ends of I'll, don't, it's ...
     r"| ?\p{L}+"  # letters, with the space before them
     r"| ?\p{N}+"  # digits
@@ -21,47 +23,73 @@ GPT2_WORD = (
     r"|\s+(?!\S)"  # spaces, but the last one before a word
     r"|\s+"  # a tab or newline before a word
 )
-NAMES = ("smollm",)
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"  # the same in capitals too
+    r"|[^\r\n\p{L}\p{N}]?\p{L}+"  # letters, with any one sign before them
+    r"|\p{N}{1,3}"  # digits in threes, from the left
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*"  # other signs, with the line's end
+    r"|\s*[\r\n]+"  # line ends, with the spaces before them
+    r"|\s+(?!\S)"
+    r"|\s+"
+)
+QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")  # every digit alone
+DIGIT = r"\p{N}"
+
+PRETOKENIZERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "gpt-2": (GPT2,),
+        "smollm": (DIGIT, GPT2),
+        "llama-bpe": (LLAMA3,),
+        "qwen2": (QWEN2,),
+    }
+)
+"""The patterns of each known cut, by its name in a GGUF file."""
 
 
 class Pretokenizer:
-    """The ``smollm`` cut: every digit alone, then GPT-2's words.
+    """One of the known cuts, which are regular expressions.
 
-    The two patterns apply one after the other, so each piece between two
-    digits is cut as if it were the whole text. Both are Unicode-aware:
-    ``\\p{N}`` is a digit or number of any script.
+    A cut is one pattern or several. They apply one after the other: each
+    piece that a pattern leaves is cut by the next as if it were the whole
+    text. All are Unicode-aware: ``\\p{L}`` is a letter and ``\\p{N}`` a
+    number of any script.
 
     Args:
-        name: The cut's name in a GGUF file (``tokenizer.ggml.pre``).
+        name: The cut's name in a GGUF file (``tokenizer.ggml.pre``):
+            ``"gpt-2"``, ``"smollm"``, ``"llama-bpe"`` or ``"qwen2"``.
 
     Raises:
         TokenizerError: No cut of that name is known.
 
     Cost: O(characters).
-    Source: llama.cpp, ``src/llama-vocab.cpp`` (``smollm``); GPT-2's
-    ``encoder.py`` for the word pattern.
+    Source: GPT-2's ``encoder.py``; llama.cpp, ``src/llama-vocab.cpp``, and
+    the ``tokenizer.json`` of each model for the others.
     Differs: characters that Unicode added after a library was made are
     classed as neither letter nor digit there; ``regex`` and ``tokenizers``
     can so cut a very new character differently.
 
     >>> Pretokenizer("smollm")("In 2024, I'll  go")
     ['In', ' ', '2', '0', '2', '4', ',', ' I', "'ll", ' ', ' go']
+    >>> Pretokenizer("llama-bpe")("In 2024, I'LL  go")
+    ['In', ' ', '202', '4', ',', ' I', "'LL", ' ', ' go']
     """
 
     def __init__(self, name: str) -> None:
-        if name not in NAMES:
-            known = ", ".join(repr(known) for known in NAMES)
+        if not isinstance(name, str) or name not in PRETOKENIZERS:
+            known = ", ".join(repr(known) for known in PRETOKENIZERS)
             raise TokenizerError(
                 "tokenizer.ggml.pre", repr(name), f"one of {known}"
             )
         self.name = name
-        self._digit = regex.compile(DIGIT)
-        self._word = regex.compile(GPT2_WORD)
+        *first, last = PRETOKENIZERS[name]
+        # A split at a captured match keeps the match as a piece.
+        self._splits = [regex.compile(f"({pattern})") for pattern in first]
+        self._words = regex.compile(last)
 
     def __call__(self, text: str) -> list[str]:
         """Return the words of ``text``, in order; none is empty."""
-        cut = self._word.findall
-        # A split at a captured digit keeps the digit as a piece.
-        return [
-            word for piece in self._digit.split(text) for word in cut(piece)
-        ]
+        pieces = [text]
+        for pattern in self._splits:
+            pieces = [part for piece in pieces for part in pattern.split(piece)]
+        cut = self._words.findall
+        return [word for piece in pieces for word in cut(piece)]

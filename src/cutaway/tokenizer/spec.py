@@ -6,13 +6,16 @@ import operator
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from cutaway.tokenizer.errors import TokenizerError
 
 _PREFIX = "tokenizer.ggml."
 # Set, these change what ``encode`` must do in ways it does not.
-_UNSUPPORTED_FLAGS = ("add_bos_token", "add_eos_token", "add_space_prefix")
+_UNSUPPORTED_FLAGS = ("add_eos_token", "add_space_prefix")
+# Cuts whose models take a word that is a token whole, and begin a text
+# with a token of their own unless the file says otherwise.
+_LLAMA3 = ("llama-bpe",)
 # The names by which a chat template may use a special token.
 _TEMPLATE_NAMES = {
     "bos_token": "bos_token_id",
@@ -32,8 +35,12 @@ class TokenizerSpec:
             user-defined.
         merges: Pairs as ``"left right"``, in order of rank.
         pre: The name of the pre-tokenizer.
-        eos_token_id: The token that ends an answer.
+        eos_token_id: The token that ends an answer, or None.
         bos_token_id: The token that begins a text, or None.
+        add_bos: ``encode`` puts that token first.
+        ignore_merges: A word that is a token needs no merges: Llama 3.
+        normalizer: ``"NFC"`` if text is brought to that form of Unicode
+            first, as in Qwen2's ``tokenizer.json``; else None.
         chat_template: The Jinja source of the chat template, or None.
         template_names: Tokens the template may use by name, such as
             ``eos_token``.
@@ -43,8 +50,11 @@ class TokenizerSpec:
     kinds: Sequence[int]
     merges: Sequence[str]
     pre: str
-    eos_token_id: int
+    eos_token_id: int | None = None
     bos_token_id: int | None = None
+    add_bos: bool = False
+    ignore_merges: bool = False
+    normalizer: Literal["NFC"] | None = None
     chat_template: str | None = None
     template_names: Mapping[str, str] = field(default_factory=dict)
 
@@ -75,13 +85,17 @@ class TokenizerSpec:
         if eos_token_id is None:
             raise _missing(_PREFIX + "eos_token_id")
         template = "tokenizer.chat_template"
+        pre = _text(metadata, _PREFIX + "pre")
+        llama3 = pre in _LLAMA3
         return cls(
             tokens=tokens,
             kinds=_list_of(int, metadata, _PREFIX + "token_type"),
             merges=_list_of(str, metadata, _PREFIX + "merges"),
-            pre=_text(metadata, _PREFIX + "pre"),
+            pre=pre,
             eos_token_id=eos_token_id,
             bos_token_id=_token_id(metadata, "bos_token_id", tokens),
+            add_bos=bool(metadata.get(_PREFIX + "add_bos_token", llama3)),
+            ignore_merges=llama3,
             chat_template=(
                 _text(metadata, template) if template in metadata else None
             ),

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args, overload
+from unicodedata import normalize
 
 from cutaway.core.checks import check_choice
 from cutaway.tokenizer.chat import ChatTemplate
-from cutaway.tokenizer.checks import (
-    check_ids,
-    check_messages,
-    check_text,
-    check_token_id,
-)
+from cutaway.tokenizer.checks import check_messages, check_text
+from cutaway.tokenizer.decode import TokenDecoder
 from cutaway.tokenizer.encoder import MissingBytes, WordEncoder
 from cutaway.tokenizer.errors import TokenizerError
+from cutaway.tokenizer.hf_read import spec_from_hf
 from cutaway.tokenizer.pretokenize import Pretokenizer
 from cutaway.tokenizer.spec import TokenizerSpec
 from cutaway.tokenizer.special import SpecialTokens
-from cutaway.tokenizer.stream import StreamDecoder
 from cutaway.tokenizer.vocab import Vocabulary
 
 SpecialInContent = Literal["parse", "error"]
 
 
-class Tokenizer:
+class Tokenizer(TokenDecoder):
     """A model's byte-level BPE tokenizer.
 
     Text is cut at special tokens, then into words; each word's UTF-8 bytes
@@ -34,7 +31,8 @@ class Tokenizer:
     Invariants:
 
     - ``decode(encode(text)) == text`` for all text that ``encode`` takes
-      with ``missing_bytes="error"``;
+      with ``missing_bytes="error"``, if the model has no normalizer and
+      puts no token first;
     - a failed call changes nothing.
 
     Args:
@@ -60,12 +58,16 @@ class Tokenizer:
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
-        self._vocab = vocab = Vocabulary(spec.tokens, spec.kinds)
+        vocab = Vocabulary(spec.tokens, spec.kinds)
+        super().__init__(vocab)
+        self.spec = spec
         self._pretokenize = Pretokenizer(spec.pre)
-        self._encoder = WordEncoder(vocab, spec.merges, self._pretokenize)
+        self._encoder = WordEncoder(
+            vocab, spec.merges, self._pretokenize, spec.ignore_merges
+        )
         self._special = SpecialTokens([*vocab.control, *vocab.user_defined])
         self._user_defined = SpecialTokens(vocab.user_defined)
-        self._control_ids = frozenset(vocab.control.values())
+        self._first_ids = _first_ids(spec)
         self.bos_token_id = spec.bos_token_id
         self.eos_token_id = spec.eos_token_id
         self._template = (
@@ -89,37 +91,37 @@ class Tokenizer:
         """
         return cls(TokenizerSpec.from_gguf(metadata))
 
+    @classmethod
+    def from_hf(
+        cls,
+        data: Mapping[str, Any],
+        tokenizer_config: Mapping[str, Any] | None = None,
+    ) -> Tokenizer:
+        """Make the tokenizer that a ``tokenizer.json`` describes.
+
+        Args:
+            data: The file, parsed; byte-level BPE.
+            tokenizer_config: The parsed ``tokenizer_config.json``: the end
+                token and the chat template. Without it there are none.
+
+        Raises:
+            TokenizerError: A part is missing, malformed, or asks for what
+                this package does not do; it is named.
+
+        Source: Hugging Face ``tokenizers``, whose format this is.
+        """
+        return cls(spec_from_hf(data, tokenizer_config))
+
     def __repr__(self) -> str:
         return (
             f"Tokenizer(vocab_size={self.vocab_size}, "
             f"pre={self._pretokenize.name!r})"
         )
 
-    # -- the vocabulary ----------------------------------------------------
-
     @property
-    def vocab_size(self) -> int:
-        """The number of tokens; ids run from 0 to one less."""
-        return len(self._vocab.tokens)
-
-    @property
-    def special_tokens(self) -> Mapping[str, int]:
-        """The id of each control token, such as ``<|im_start|>``."""
-        return self._vocab.control
-
-    @property
-    def missing_bytes(self) -> frozenset[int]:
-        """The byte values no token stands for (21 in SmolLM2)."""
-        return self._vocab.missing_bytes
-
-    def id_to_token(self, token_id: int) -> str:
-        """Return a token as the vocabulary writes it: ``"Ġthe"``."""
-        number = check_token_id("token_id", token_id, self.vocab_size)
-        return self._vocab.tokens[number]
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """Return the bytes a token stands for: ``b" the"``."""
-        return self._bytes_of("token_id", token_id, False)
+    def stop_token_ids(self) -> tuple[int, ...]:
+        """The token that ends an answer, or nothing if none is known."""
+        return () if self.eos_token_id is None else (self.eos_token_id,)
 
     # -- text to ids -------------------------------------------------------
 
@@ -128,15 +130,18 @@ class Tokenizer:
         text: str,
         *,
         parse_special: bool = True,
+        add_special_tokens: bool = True,
         missing_bytes: MissingBytes = "error",
     ) -> list[int]:
-        """Return the token ids of a text; none is added at its ends.
+        """Return the token ids of a text.
 
         Args:
             text: The text.
             parse_special: Read ``<|im_end|>`` and its like as the one
                 token. With False they are ordinary text: do that for text
                 from strangers.
+            add_special_tokens: Put the model's first token first, if its
+                file asks for that: Llama 3's does, SmolLM2's does not.
             missing_bytes: What to do with a byte that has no token:
                 ``"error"`` raises; ``"replace"`` puts U+FFFD for its
                 character; ``"drop"`` leaves the byte out.
@@ -153,13 +158,15 @@ class Tokenizer:
         check_text(text)
         check_choice("missing_bytes", missing_bytes, get_args(MissingBytes))
         special = self._special if parse_special else self._user_defined
-        ids: list[int] = []
+        ids = list(self._first_ids) if add_special_tokens else []
+        form = self.spec.normalizer
         offset = 0
         for place, piece in enumerate(special.split(text)):
             if place % 2:
                 ids.append(self._vocab.ids[piece])
             else:
-                ids += self._encoder.encode(piece, missing_bytes, offset)
+                plain = piece if form is None else normalize(form, piece)
+                ids += self._encoder.encode(plain, missing_bytes, offset)
             offset += len(piece.encode())
         return ids
 
@@ -180,41 +187,6 @@ class Tokenizer:
         check_text(word)
         steps = self._encoder.steps(word)
         return [[self._vocab.tokens[i] for i in step] for step in steps]
-
-    # -- ids to text -------------------------------------------------------
-
-    def decode(
-        self, ids: Iterable[int], *, skip_special_tokens: bool = False
-    ) -> str:
-        """Return the text of token ids.
-
-        Args:
-            ids: Token ids: ints, or NumPy or torch integers.
-            skip_special_tokens: Leave control tokens out.
-
-        Returns:
-            The text; bytes that are no UTF-8 become U+FFFD.
-
-        Raises:
-            TokenizerError: An id is no token's.
-        """
-        data = [
-            self._bytes_of(f"ids[{place}]", token_id, skip_special_tokens)
-            for place, token_id in enumerate(check_ids(ids))
-        ]
-        return b"".join(data).decode("utf-8", "replace")
-
-    def stream(self, *, skip_special_tokens: bool = False) -> StreamDecoder:
-        """Return a decoder that takes the ids one at a time.
-
-        Args:
-            skip_special_tokens: Leave control tokens out.
-        """
-
-        def token_bytes(token_id: int) -> bytes:
-            return self._bytes_of("token_id", token_id, skip_special_tokens)
-
-        return StreamDecoder(token_bytes)
 
     # -- conversations -----------------------------------------------------
 
@@ -284,11 +256,17 @@ class Tokenizer:
         text = self._template.render(
             listed, add_generation_prompt=add_generation_prompt
         )
-        return self.encode(text) if tokenize else text
+        if not tokenize:
+            return text
+        return self.encode(text, add_special_tokens=False)
 
-    def _bytes_of(self, name: str, token_id: Any, skip_special: bool) -> bytes:
-        """Return the bytes of a token after checking its id."""
-        number = check_token_id(name, token_id, self.vocab_size)
-        if skip_special and number in self._control_ids:
-            return b""
-        return self._vocab.token_bytes(number)
+
+def _first_ids(spec: TokenizerSpec) -> tuple[int, ...]:
+    """Return what stands before every text: the first token, or nothing."""
+    if not spec.add_bos:
+        return ()
+    if spec.bos_token_id is None:
+        raise TokenizerError(
+            "bos_token_id", "none, though a text begins with it", "a token id"
+        )
+    return (spec.bos_token_id,)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from cutaway.tokenizer.errors import TokenizerError
-from cutaway.tokenizer.symbols import BYTE_TO_SYMBOL, to_bytes
+from cutaway.tokenizer.symbols import BYTE_TO_SYMBOL, to_bytes, to_symbols
 
 # The kinds of token in GGUF's ``tokenizer.ggml.token_type``.
 NORMAL, CONTROL, USER_DEFINED = 1, 3, 4
@@ -69,6 +69,11 @@ class Vocabulary:
         if token_id in self._special_ids:
             return token.encode()
         return to_bytes(token)
+
+    def word_id(self, word: str) -> int | None:
+        """Return the id of the normal token that is this word, or None."""
+        token_id = self.ids.get(to_symbols(word.encode()))
+        return None if token_id in self._special_ids else token_id
 
     def _of_kind(self, kind: int, kinds: Sequence[int]) -> Mapping[str, int]:
         return MappingProxyType(
