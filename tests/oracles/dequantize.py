@@ -56,6 +56,15 @@ def q8_0(block: bytes) -> list[np.float32]:
     return [F(_signed(block[2 + j])) * d for j in range(32)]
 
 
+E2M1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6]
+
+
+def mxfp4(block: bytes) -> list[np.float32]:
+    # Exact in float64; a result beyond float32 becomes infinite.
+    scale = 2.0 ** (block[0] - 127)
+    return [F(E2M1[_nibble(block, 1, j)] * scale) for j in range(32)]
+
+
 def _scale_min(j: int, packed: bytes) -> tuple[int, int]:
     """ggml's get_scale_min_k4."""
     if j < 4:

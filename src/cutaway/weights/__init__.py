@@ -1,6 +1,10 @@
 """Weights: where they come from, how a file packs them, how to unpack."""
 
-from cutaway.weights.block_types import BLOCK_TYPES, BlockType
+from cutaway.weights.block_types import (
+    BLOCK_TYPES,
+    BlockType,
+    fitting_type,
+)
 from cutaway.weights.fetch import (
     MODELS,
     FetchError,
@@ -10,22 +14,51 @@ from cutaway.weights.fetch import (
     locate,
 )
 from cutaway.weights.gguf import GGUFError, GGUFFile, TensorInfo
-from cutaway.weights.names import decoder_names
+from cutaway.weights.hf_folder import HFFolder, HFFolderError
+from cutaway.weights.hf_write import hf_config, save_hf_folder
+from cutaway.weights.mapped_file import MappedFile
+from cutaway.weights.names import decoder_names, hf_decoder_names
+from cutaway.weights.permute import (
+    GGUF_ROPE_LAYOUTS,
+    permute_rows,
+    unpermute_rows,
+)
 from cutaway.weights.quant import DEQUANTIZERS, dequantize
+from cutaway.weights.quant_error import error_bound, qgroup_steps
+from cutaway.weights.quant_pack import QUANTIZERS, quantize
+from cutaway.weights.safetensors import SafetensorsError, SafetensorsFile
+from cutaway.weights.safetensors_write import save_safetensors
 
 __all__ = [
     "BLOCK_TYPES",
     "DEQUANTIZERS",
+    "GGUF_ROPE_LAYOUTS",
     "MODELS",
+    "QUANTIZERS",
     "BlockType",
     "FetchError",
     "GGUFError",
     "GGUFFile",
+    "HFFolder",
+    "HFFolderError",
+    "MappedFile",
     "ModelSource",
+    "SafetensorsError",
+    "SafetensorsFile",
     "TensorInfo",
     "cache_dir",
     "decoder_names",
     "dequantize",
+    "error_bound",
     "fetch",
+    "fitting_type",
+    "hf_config",
+    "hf_decoder_names",
     "locate",
+    "permute_rows",
+    "qgroup_steps",
+    "quantize",
+    "save_hf_folder",
+    "save_safetensors",
+    "unpermute_rows",
 ]

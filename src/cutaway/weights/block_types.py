@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from cutaway.core.checks import check_choice, check_int
+from cutaway.core.errors import ArgumentError
+
 
 @dataclass(frozen=True)
 class BlockType:
@@ -83,3 +86,44 @@ BLOCK_TYPES_BY_ID: Mapping[int, BlockType] = MappingProxyType(
     {kind.type_id: kind for kind in _TYPES}
 )
 """The same types by the number that stands for them in a file."""
+
+# Source: llama.cpp, src/llama-quant.cpp: what stands in for a type whose
+# superblocks of 256 do not divide a row.
+_SMALLER_BLOCKS: Mapping[str, str] = MappingProxyType(
+    {
+        "Q2_K": "Q4_0",
+        "Q3_K": "Q4_0",
+        "Q4_K": "Q5_0",
+        "Q5_K": "Q5_1",
+        "Q6_K": "Q8_0",
+    }
+)
+
+
+def fitting_type(type_name: str, row_size: int) -> str:
+    """Return the type, or what llama.cpp takes where its blocks do not fit.
+
+    A block never crosses the end of a row. Where superblocks of 256 do not
+    divide it, a type with blocks of 32 stands in, one step larger.
+
+    Args:
+        type_name: A key of ``BLOCK_TYPES``.
+        row_size: Elements of a row: the last axis of the tensor.
+
+    Raises:
+        ArgumentError: The type is unknown, or neither it nor a stand-in
+            divides the row.
+
+    Cost: O(1).
+    Source: llama.cpp, src/llama-quant.cpp.
+
+    >>> fitting_type("Q6_K", 1536), fitting_type("Q6_K", 576)
+    ('Q6_K', 'Q8_0')
+    """
+    check_choice("type_name", type_name, BLOCK_TYPES)
+    check_int("row_size", row_size, low=1)
+    for name in (type_name, _SMALLER_BLOCKS.get(type_name, type_name)):
+        if row_size % BLOCK_TYPES[name].block_size == 0:
+            return name
+    size = BLOCK_TYPES[name].block_size
+    raise ArgumentError("row_size", row_size, f"a multiple of {size} ({name})")

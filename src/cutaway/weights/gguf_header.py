@@ -8,6 +8,7 @@ from typing import Any
 
 from cutaway.weights.block_types import BLOCK_TYPES_BY_ID
 from cutaway.weights.gguf_cursor import Cursor
+from cutaway.weights.mapped_file import TensorInfo
 
 MAGIC = b"GGUF"
 VERSION = 3
@@ -22,31 +23,6 @@ _MAX_TENSORS = _MAX_PAIRS = 1 << 16
 # one byte of value or one dimension.
 _PAIR_BYTES = 8 + 4 + 1
 _TENSOR_BYTES = 8 + 4 + 8 + 4 + 8
-
-
-@dataclass(frozen=True)
-class TensorInfo:
-    """Where a tensor lies in a file, and how it is packed.
-
-    Attributes:
-        name: Its name, such as ``blk.0.attn_q.weight``.
-        shape: Its shape as NumPy and PyTorch write it, rows last. The file
-            lists the dimensions the other way round, fastest first.
-        dtype: ggml's name of its type, such as ``Q4_1``.
-        offset: First byte, counted from the file's ``data_offset``.
-        nbytes: Bytes it takes in the file.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    offset: int
-    nbytes: int
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self.shape)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What GGUF calls each tensor of a decoder, and what this package does."""
+"""What files call each tensor of a decoder, and what this package does."""
 
 from __future__ import annotations
 
@@ -60,4 +60,49 @@ def decoder_names(num_layers: int) -> Mapping[str, str]:
             names[f"blk.{layer}.{theirs}"] = f"layers[{layer}].{ours}"
     for theirs in ("output_norm.weight", "output.weight"):
         names[theirs] = MODEL_NAMES[theirs]
+    return MappingProxyType(names)
+
+
+HF_LAYER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "input_layernorm.weight": "attn_norm",
+        "self_attn.q_proj.weight": "wq",
+        "self_attn.k_proj.weight": "wk",
+        "self_attn.v_proj.weight": "wv",
+        "self_attn.o_proj.weight": "wo",
+        "post_attention_layernorm.weight": "ffn_norm",
+        "mlp.gate_proj.weight": "w_gate",
+        "mlp.up_proj.weight": "w_up",
+        "mlp.down_proj.weight": "w_down",
+    }
+)
+"""Tensors of a layer, without the ``model.layers.{i}.`` before."""
+
+
+def hf_decoder_names(num_layers: int) -> Mapping[str, str]:
+    """Map Hugging Face's tensor names to parameter names.
+
+    Args:
+        num_layers: Decoder layers, at least 1.
+
+    Returns:
+        As ``decoder_names``; ``lm_head.weight`` is listed although a model
+        with tied embeddings lacks it.
+
+    Raises:
+        ArgumentError: ``num_layers`` is not a positive integer.
+
+    Cost: O(num_layers).
+    Source: transformers, models/llama/modeling_llama.py.
+
+    >>> hf_decoder_names(2)["model.layers.1.self_attn.o_proj.weight"]
+    'layers[1].wo'
+    """
+    check_int("num_layers", num_layers, low=1)
+    names = {"model.embed_tokens.weight": "embed"}
+    for layer in range(num_layers):
+        for theirs, ours in HF_LAYER_NAMES.items():
+            names[f"model.layers.{layer}.{theirs}"] = f"layers[{layer}].{ours}"
+    names["model.norm.weight"] = "final_norm"
+    names["lm_head.weight"] = "unembed"
     return MappingProxyType(names)

@@ -27,6 +27,7 @@ DEQUANTIZERS: Mapping[str, Callable[[Any, Any], None]] = MappingProxyType(
         "Q5_0": quant_blocks.q5_0,
         "Q5_1": quant_blocks.q5_1,
         "Q8_0": quant_blocks.q8_0,
+        "MXFP4": quant_blocks.mxfp4,
         "Q4_K": quant_superblocks.q4_k,
         "Q5_K": quant_superblocks.q5_k,
         "Q6_K": quant_superblocks.q6_k,

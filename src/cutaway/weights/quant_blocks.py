@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     Raw = UInt8[Any, "blocks block_bytes"]
     Out = Float32[Any, "blocks block_size"]
 
+# The sixteen numbers of E2M1 (a sign, 2 bits of exponent, 1 of mantissa),
+# doubled to be integers: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives.
+MXFP4_VALUES = np.array([0, 1, 2, 3, 4, 6, 8, 12], np.float32)
+MXFP4_VALUES = np.concatenate([MXFP4_VALUES, 0 - MXFP4_VALUES])
+MXFP4_VALUES.flags.writeable = False
+
 
 def half_column(raw: Raw, first: int) -> Float32[Any, "blocks 1"]:
     """Return the float16 at byte ``first`` of every block, as a column."""
@@ -93,3 +99,12 @@ def q8_0(raw: Raw, out: Out) -> None:
     """``q * d``: f16 d, 32 signed bytes."""
     out[...] = raw[:, 2:].view(np.int8)
     out *= half_column(raw, 0)
+
+
+def mxfp4(raw: Raw, out: Out) -> None:
+    """``value * 2**(e - 127)``: a byte e, 32 indices of 4 bits into E2M1."""
+    _write_nibbles(raw, 1, out)
+    out[...] = MXFP4_VALUES[out.astype(np.uint8)]
+    # The values are doubled, hence 128; ldexp is exact down to 2**-128.
+    power = np.ldexp(np.float32(1), raw[:, :1].astype(np.int32) - 128)
+    out *= power

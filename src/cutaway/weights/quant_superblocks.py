@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Out = Float32[Any, "blocks block_size"]
 
 
-def _unpack_scales(
+def unpack_scales(
     packed: UInt8[Any, "blocks 12"],
 ) -> tuple[UInt8[Any, "blocks 8"], UInt8[Any, "blocks 8"]]:
     """Unpack eight 6-bit scales and eight 6-bit minima from 12 bytes.
@@ -67,7 +67,7 @@ def q5_k(raw: Raw, out: Out) -> None:
 
 def _scale_groups(raw: Raw, out: Out) -> None:
     """Turn integers into weights, with the scales of Q4_K and Q5_K."""
-    scales, minima = _unpack_scales(raw[:, 4:16])
+    scales, minima = unpack_scales(raw[:, 4:16])
     groups = out.reshape(-1, 8, 32)
     groups *= (half_column(raw, 0) * scales)[:, :, None]
     groups -= (half_column(raw, 2) * minima)[:, :, None]
