@@ -66,6 +66,39 @@ def test_the_length_of_a_row_does_not_matter_and_its_mean_is_kept():
     assert np.abs(got.mean(axis=1)).max() > 0.01  # LayerNorm would give 0
 
 
+def test_gemma_multiplies_by_one_plus_what_its_files_hold():
+    modeling = pytest.importorskip("transformers.models.gemma.modeling_gemma")
+    x, stored = (a.astype(np.float32) for a in draw(3, 59))
+    theirs = modeling.GemmaRMSNorm(59, eps=1e-6)
+    theirs.weight.data = torch.from_numpy(stored)
+    expected = theirs(torch.from_numpy(x)).detach().numpy()
+    got = rms_norm(x, 1 + stored, 1e-6, impl="numpy")
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    plain = rms_norm(x, stored, 1e-6, impl="numpy")
+    assert np.abs(plain - expected).max() > 0.5
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_epsilon_is_added_inside_the_root(impl):
+    x, w = np.full((1, 4), 1e-3), np.ones(4)
+    if impl == "torch":
+        x, w = torch.from_numpy(x), torch.from_numpy(w)
+    got = np.asarray(rms_norm(x, w, 1e-5, impl=impl))
+    np.testing.assert_allclose(got, 1e-3 / (1.1e-5) ** 0.5, rtol=1e-12)
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_float16_rows_whose_squares_overflow_are_normalised(impl):
+    rows = [[60000, -300, 1, 0], [256, 256, -256, 256], [1, -2, 2, 0]]
+    x, w = np.array(rows, np.float16), np.ones(4, np.float16)
+    expected = loops.rms_norm(x.astype(np.float64), w, 1e-5)
+    if impl == "torch":
+        x, w = torch.from_numpy(x), torch.from_numpy(w)
+    got = np.asarray(rms_norm(x, w, 1e-5, impl=impl))
+    assert got.dtype == np.float16
+    np.testing.assert_allclose(got, expected, rtol=2e-3, atol=1e-6)
+
+
 def test_a_weight_of_another_width_is_named():
     with pytest.raises(ArgumentError, match=r"weight.shape: got \(3,\)"):
         rms_norm(np.zeros((2, 4)), np.ones(3), 1e-5, impl="numpy")

@@ -16,6 +16,13 @@ from cutaway.layers.rope import (
     rope_tables,
     rotate,
 )
+from cutaway.layers.scaled_rope import (
+    ntk_theta,
+    pair_counts,
+    scaled_frequencies,
+    yarn_mscale,
+    yarn_range,
+)
 
 __all__ = [
     "apply_rope",
@@ -25,10 +32,15 @@ __all__ = [
     "from_numpy",
     "inference",
     "linear",
+    "ntk_theta",
+    "pair_counts",
     "rms_norm",
     "rope_frequencies",
     "rope_tables",
     "rotate",
+    "scaled_frequencies",
     "swiglu",
     "to_numpy",
+    "yarn_mscale",
+    "yarn_range",
 ]

@@ -41,14 +41,17 @@ def linear(x, weight):
 
 def rms_norm(x, weight, eps):
     """Divide each row by its root mean square, then scale."""
-    mean_square = np.mean(x * x, axis=-1, keepdims=True)
-    return x / np.sqrt(mean_square + eps) * weight
+    wide = x.astype(np.promote_types(x.dtype, np.float32), copy=False)
+    mean_square = np.mean(wide * wide, axis=-1, keepdims=True)
+    scaled = wide / np.sqrt(mean_square + eps) * weight
+    return scaled.astype(x.dtype, copy=False)
 
 
-def rope_tables(positions, frequencies, dtype):
+def rope_tables(positions, frequencies, factor, dtype):
     """Angles in float64: position times frequency, then cos and sin."""
     angles = positions[:, None] * frequencies[None, :]
-    return np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
+    cos, sin = factor * np.cos(angles), factor * np.sin(angles)
+    return cos.astype(dtype), sin.astype(dtype)
 
 
 def rotate(x, cos, sin, layout):

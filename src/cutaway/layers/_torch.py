@@ -60,10 +60,11 @@ def rms_norm(x, weight, eps):
     return functional.rms_norm(x, weight.shape, weight, eps)
 
 
-def rope_tables(positions, frequencies, dtype):
+def rope_tables(positions, frequencies, factor, dtype):
     """Angles in float64: position times frequency, then cos and sin."""
     angles = torch.outer(positions.double(), torch.from_numpy(frequencies))
-    return angles.cos().to(dtype), angles.sin().to(dtype)
+    cos, sin = factor * angles.cos(), factor * angles.sin()
+    return cos.to(dtype), sin.to(dtype)
 
 
 def rotate(x, cos, sin, layout):

@@ -27,7 +27,7 @@ def rms_norm(
     its direction is kept; no mean is subtracted, unlike in LayerNorm.
 
     Args:
-        x: The rows.
+        x: The rows. Half precision is widened: its squares would overflow.
         weight: One learned factor per channel.
         eps: Added to the mean square, so that a zero row stays zero.
         impl: ``"numpy"`` or ``"torch"``.

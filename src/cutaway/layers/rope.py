@@ -54,6 +54,7 @@ def rope_tables(
     *,
     dtype: Any,
     impl: str,
+    attention_factor: float = 1.0,
 ) -> tuple[Float[Any, "tokens half"], Float[Any, "tokens half"]]:
     """Return cos and sin of every position's angles.
 
@@ -63,15 +64,17 @@ def rope_tables(
 
     Args:
         positions: Absolute positions of the tokens.
-        frequencies: From ``rope_frequencies``.
+        frequencies: From ``rope_frequencies`` or ``scaled_frequencies``.
         dtype: The backend's dtype of the result, such as ``x.dtype``.
         impl: ``"numpy"`` or ``"torch"``.
+        attention_factor: Multiplies both tables, and so the vectors that
+            are turned by them; from ``scaled_frequencies``.
 
     Returns:
         The cosines and the sines.
 
     Raises:
-        ArgumentError: An argument is not flat.
+        ArgumentError: An argument is not flat, or the factor not positive.
 
     Cost: tokens x head_dim / 2 angles, with a cosine and a sine of each.
     Differs: transformers computes the angles in float32.
@@ -83,8 +86,9 @@ def rope_tables(
     """
     check_array("positions", positions, ("tokens",), impl=impl)
     check_array("frequencies", frequencies, ("half",), impl="numpy")
+    factor = check_real("attention_factor", attention_factor, 0, open_low=True)
     module = backend(__package__, impl)
-    return module.rope_tables(positions, frequencies, dtype)
+    return module.rope_tables(positions, frequencies, factor, dtype)
 
 
 def rotate(

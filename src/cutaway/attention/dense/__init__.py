@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cutaway.attention.variants import AttentionVariant
 from cutaway.core.backends import backend
 from cutaway.core.checks import check, check_real
 from cutaway.core.state import AttentionState
@@ -22,8 +23,9 @@ def attention(
     k: Float[Any, "kv_len kv_heads head_dim"],
     v: Float[Any, "kv_len kv_heads head_dim"],
     *,
-    causal: bool = True,
+    causal: bool | None = None,
     scale: float | None = None,
+    variant: AttentionVariant | None = None,
     impl: str,
 ) -> AttentionState:
     """Average the values, weighted by the softmax of query-key products.
@@ -37,17 +39,23 @@ def attention(
         q: Queries, already rotated.
         k: Keys, already rotated; a view of a cache will do.
         v: Values.
-        causal: Hide later keys from earlier queries.
-        scale: Factor of the scores; ``head_dim ** -0.5`` if None.
+        causal: Hide later keys from earlier queries; None means yes,
+            unless a variant says what is hidden.
+        scale: Factor of the scores; None takes the variant's, or else
+            ``head_dim ** -0.5``.
+        variant: Another mask, other scores, sinks; it replaces ``causal``.
+            Query i stands at position i + kv_len - q_len, key j at j.
         impl: ``"numpy"`` (the oracle) or ``"torch"``.
 
     Returns:
         Output and log-sum-exp, arrays of the backend. A row that sees no
-        key (kv_len is 0) has output 0 and log-sum-exp -inf; never NaN.
+        key has output 0 and log-sum-exp -inf (or that of its sink); never
+        NaN.
 
     Raises:
         ArgumentError: Sizes do not fit, num_heads is no multiple of
-            num_kv_heads, or ``causal`` with fewer keys than queries.
+            num_kv_heads, ``causal`` with fewer keys than queries, two
+            scales or two masks, or a mask that is none.
 
     Cost: 4 x heads x q_len x kv_len x head_dim FLOPs, half of it masked
     when causal and q_len = kv_len. The torch form takes the queries in
@@ -64,7 +72,7 @@ def attention(
     array([[2.]])
     """
     check_array("q", q, ("q_len", "heads", "head_dim"), impl=impl)
-    q_len, heads, head_dim = q.shape
+    _, heads, head_dim = q.shape
     check_array("k", k, ("kv_len", "kv_heads", head_dim), impl=impl)
     check_array("v", v, tuple(k.shape), impl=impl)
     kv_len, kv_heads, _ = k.shape
@@ -74,7 +82,33 @@ def attention(
         heads,
         f"a positive multiple of the {kv_heads} key/value heads",
     )
-    if causal:
+    causal, scale = _settle(causal, scale, variant, q.shape, kv_len)
+    module = backend(__package__, impl)
+    out, lse = module.attention(q, k, v, causal, scale, variant)
+    return AttentionState(out=out, lse=lse)
+
+
+def _settle(
+    causal: bool | None,
+    scale: float | None,
+    variant: AttentionVariant | None,
+    q_shape: tuple[int, int, int],
+    kv_len: int,
+) -> tuple[bool, float]:
+    """Return causal and scale, once all that may say so has been heard."""
+    q_len, heads, head_dim = q_shape
+    if variant is not None:
+        usable = isinstance(variant, AttentionVariant)
+        check(usable, "variant", repr(variant), "an AttentionVariant")
+        check(causal is None, "causal", causal, "None, as there is a variant")
+        made_for = variant.num_heads
+        fits = made_for is None or made_for == heads
+        check(fits, "variant.num_heads", made_for, f"{heads}, as q has")
+        if variant.scale is not None:
+            check(scale is None, "scale", scale, "None: the variant has one")
+            scale = variant.scale
+    elif causal is None or causal:
+        causal = True
         check(
             kv_len >= q_len,
             "k.shape[0]",
@@ -84,7 +118,4 @@ def attention(
     if scale is None:
         check(head_dim > 0, "head_dim", head_dim, "at least 1")
         scale = head_dim**-0.5
-    scale = check_real("scale", scale, 0)
-    module = backend(__package__, impl)
-    out, lse = module.attention(q, k, v, causal, scale)
-    return AttentionState(out=out, lse=lse)
+    return bool(causal), check_real("scale", scale, 0)
