@@ -85,3 +85,56 @@ def _normalise(logits: Sequence[float]) -> list[float]:
 def _renormalise(weights: Sequence[float]) -> list[float]:
     total = math.fsum(weights)
     return [w / total for w in weights]
+
+
+def penalised_logits(
+    logits: Sequence[float],
+    prompt: Sequence[int],
+    output: Sequence[int],
+    repetition: float,
+    frequency: float,
+    presence: float,
+    bias: dict[int, float],
+) -> list[float]:
+    """Bias, then the penalties in vLLM's order, one token at a time."""
+    moved = []
+    for token, logit in enumerate(logits):
+        z = logit + bias.get(token, 0.0)
+        if token in prompt or token in output:
+            z = z / repetition if z > 0 else z * repetition
+        count = sum(1 for each in output if each == token)
+        moved.append(z - count * frequency - (count > 0) * presence)
+    return moved
+
+
+def ordered_probabilities(
+    logits: Sequence[float], steps: Sequence[str], setting: dict
+) -> list[float]:
+    """The distribution after the steps, renormalised after each."""
+    probs = _normalise(logits)
+    for step in steps:
+        value = setting.get(step)
+        if step == "temperature" and value == 0:
+            best = max(range(len(probs)), key=lambda i: (probs[i], -i))
+            probs = [float(i == best) for i in range(len(probs))]
+        elif step == "temperature":
+            logs = [math.log(q) if q else -math.inf for q in probs]
+            probs = _normalise([each / value for each in logs])
+        elif value is not None:
+            probs = _renormalise(_cut(probs, step, value))
+    return probs
+
+
+def _cut(probs: Sequence[float], step: str, value: float) -> list[float]:
+    if step == "top_p":
+        ranked = sorted(range(len(probs)), key=lambda i: (-probs[i], i))
+        kept: list[int] = []
+        while value < 1 and math.fsum(probs[i] for i in kept) < value:
+            kept.append(ranked[len(kept)])
+        return [
+            q if i in kept or value == 1 else 0.0 for i, q in enumerate(probs)
+        ]
+    floor = value * max(probs)
+    if step == "top_k":
+        floor = sorted(probs, reverse=True)[min(int(value), len(probs)) - 1]
+    return [q if q >= floor else 0.0 for q in probs]

@@ -26,6 +26,16 @@ NAN, INF = float("nan"), float("inf")
         *[("top_p", bad) for bad in (0, -0.1, 1.0001, NAN, INF, "0.5", None)],
         *[("min_p", bad) for bad in (-0.1, 1, 1.5, NAN, "0", None)],
         *[("top_k", bad) for bad in (0, -1, 1.5, "3", True)],
+        *[("typical_p", bad) for bad in (0, -0.1, 1.1, NAN, "1", None)],
+        *[
+            ("repetition_penalty", bad)
+            for bad in (0, -1, NAN, INF, "1", None, True)
+        ],
+        *[
+            (f"{kind}_penalty", bad)
+            for kind in ("frequency", "presence")
+            for bad in (-2.1, 2.1, NAN, INF, "1", None, True)
+        ],
         *[("max_tokens", bad) for bad in (0, -5, 2.0, None, "16", False)],
         *[("seed", bad) for bad in (-1, 1.0, "0", True)],
         *[("stop_token_ids", bad) for bad in ("2", 2, None, b"2")],
@@ -135,3 +145,20 @@ def test_numpy_numbers_are_taken_as_plain_ones() -> None:
     assert type(params.temperature) is float
     assert type(params.top_k) is int
     assert [type(t) for t in params.stop_token_ids] == [int]
+
+
+def test_bias_is_kept_as_sorted_pairs_however_it_came() -> None:
+    expected = ((2, -100.0), (7, 1.0))
+    for given in ({7: 1, 2: -100}, [(7, 1), (2, -100)], expected):
+        assert SamplingParams(logit_bias=given).logit_bias == expected
+    params = SamplingParams(logit_bias={np.int64(7): np.float32(1)})
+    assert eval(repr(params)) == params
+    assert SamplingParams(logit_bias={}) == SamplingParams(logit_bias=None)
+    assert len({params, copy.deepcopy(params)}) == 1
+
+
+def test_a_bias_changed_by_the_caller_later_changes_nothing() -> None:
+    bias = {1: 2.0}
+    params = SamplingParams(logit_bias=bias)
+    bias[1] = 50.0
+    assert params.logit_bias == ((1, 2.0),)

@@ -160,6 +160,27 @@ def test_top_p_includes_the_token_that_crosses() -> None:
         assert (apply_top_p(logits, p) > -INF).sum() == kept
 
 
+def test_top_p_keeps_two_where_a_textbook_kept_one() -> None:
+    # rasbt/reasoning-from-scratch issue 164: running sum <= p dropped 0.41.
+    probs = np.array([0.5, 0.41, 0.09])
+    assert (np.cumsum(probs) <= 0.9).sum() == 1
+    kept = apply_top_p(np.log(probs), 0.9) > -INF
+    np.testing.assert_array_equal(kept, [True, True, False])
+
+
+@pytest.mark.parametrize("p", [0.01, 0.3, 0.9, 0.99, 1 - 1e-12])
+@pytest.mark.parametrize("scale", [0.0, 0.5, 3.0, 30.0])
+def test_top_p_sorts_no_token_away_that_belongs_to_the_set(p, scale) -> None:
+    logits = np.random.default_rng(8).normal(size=(3, 5000)) * scale
+    for row, cut in zip(logits, apply_top_p(logits, p), strict=True):
+        ranked = np.sort(softmax(row))[::-1]
+        fewest = int((np.cumsum(ranked) < p - 1e-14).sum()) + 1
+        kept = cut > -INF
+        assert abs(int(kept.sum()) - fewest) <= 1
+        assert row[kept].min() >= row[~kept].max(initial=-INF)
+        assert softmax(row)[kept].sum() >= p - 1e-12
+
+
 def test_top_p_met_exactly_needs_no_further_token() -> None:
     kept = apply_top_p(np.zeros(4), 0.5) > -INF  # 0.25 each: exact in binary
     np.testing.assert_array_equal(kept, [True, True, False, False])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from cutaway.core.checks import check, check_int, check_real
 from cutaway.core.errors import ArgumentError
+from cutaway.sampling.penalties import LARGEST_PENALTY, checked_bias
 
 if TYPE_CHECKING:
     from typing import Never
+
+    Bias = Mapping[int, float] | Iterable[tuple[int, float]]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -28,6 +31,16 @@ class SamplingParams:
             sum to at least this; 1 keeps all.
         min_p: Drop tokens less likely than this fraction of the likeliest;
             0 drops none.
+        typical_p: Keep the tokens of the most typical surprise, up to this
+            probability; 1 keeps all.
+        repetition_penalty: Divides the logits above 0, and multiplies the
+            others, of tokens in the prompt or the answer; 1 is off.
+        frequency_penalty: Subtracted from a token's logit each time the
+            answer has it; in [-2, 2].
+        presence_penalty: Subtracted once if the answer has the token at
+            all; in [-2, 2].
+        logit_bias: Numbers in [-100, 100] to add to the logits of tokens: a
+            mapping from ids, kept as pairs.
         seed: Seed of the request's own generator; None takes fresh
             entropy.
         max_tokens: Most tokens to generate.
@@ -42,7 +55,7 @@ class SamplingParams:
 
     Source: vLLM, ``vllm/sampling_params.py``.
     Differs: ``top_k=None`` is off (vLLM: 0 or -1), and ``max_tokens`` is
-    always a number.
+    always a number. ``typical_p`` is Hugging Face's and llama.cpp's.
 
     >>> SamplingParams(temperature=0, max_tokens=32)
     SamplingParams(temperature=0.0, max_tokens=32)
@@ -57,6 +70,11 @@ expected temperature
     top_k: int | None = None
     top_p: float = 1.0
     min_p: float = 0.0
+    typical_p: float = 1.0
+    repetition_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    logit_bias: tuple[tuple[int, float], ...] = ()
     seed: int | None = None
     max_tokens: int = 16
     stop_token_ids: tuple[int, ...] = ()
@@ -70,6 +88,11 @@ expected temperature
         top_k: int | None = None,
         top_p: float = 1.0,
         min_p: float = 0.0,
+        typical_p: float = 1.0,
+        repetition_penalty: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
+        logit_bias: Bias = (),
         seed: int | None = None,
         max_tokens: int = 16,
         stop_token_ids: Iterable[int] = (),
@@ -84,8 +107,17 @@ expected temperature
         values = {
             "temperature": check_real("temperature", temperature, 0),
             "top_k": _int_or_none("top_k", top_k, low=1),
-            "top_p": check_real("top_p", top_p, 0, 1, open_low=True),
+            "top_p": _share("top_p", top_p),
             "min_p": _fraction_below_one("min_p", min_p),
+            "typical_p": _share("typical_p", typical_p),
+            "repetition_penalty": check_real(
+                "repetition_penalty", repetition_penalty, 0, open_low=True
+            ),
+            "frequency_penalty": _moderate(
+                "frequency_penalty", frequency_penalty
+            ),
+            "presence_penalty": _moderate("presence_penalty", presence_penalty),
+            "logit_bias": checked_bias("logit_bias", logit_bias),
             "seed": _int_or_none("seed", seed, low=0),
             "max_tokens": check_int("max_tokens", max_tokens, low=1),
             "stop_token_ids": _token_ids("stop_token_ids", stop_token_ids),
@@ -137,6 +169,16 @@ def _fraction_below_one(name: str, value: Any) -> float:
     number = check_real(name, value, 0, 1)
     check(number < 1, name, value, "a number in [0, 1)")
     return number
+
+
+def _share(name: str, value: Any) -> float:
+    """Return a float in (0, 1]."""
+    return check_real(name, value, 0, 1, open_low=True)
+
+
+def _moderate(name: str, value: Any) -> float:
+    """Return a penalty that is subtracted, in [-2, 2]."""
+    return check_real(name, value, -LARGEST_PENALTY, LARGEST_PENALTY)
 
 
 def _token_ids(name: str, value: Any) -> tuple[int, ...]:

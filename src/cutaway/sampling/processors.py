@@ -2,10 +2,8 @@
 
 Each works on the last axis of ``[..., vocab]`` logits, returns a new array
 and marks a dropped token by ``-inf``. The likeliest token always stays, and
-``-inf`` in the input stays as well, so the cuts can follow one another. The
-order here is Hugging Face's: temperature, top-k, top-p, min-p. (llama.cpp
-applies the temperature last: at temperatures other than 1 the same numbers
-then keep other tokens.)
+``-inf`` in the input stays as well, so the cuts can follow one another. In
+which order they do is a choice, and engines differ: see ``ORDERS``.
 """
 
 from __future__ import annotations
@@ -124,7 +122,7 @@ def apply_top_p(
     Raises:
         ArgumentError: Bad logits or p.
 
-    Cost: O(vocab log vocab) a row: the one cut that must sort.
+    Cost: O(vocab) a row, and a sort of the tokens that can still stay.
     Source: Holtzman et al. 2019, arXiv 1904.09751, section 3.1.
     Differs: Hugging Face sums upward from the least likely token in the
     dtype of the logits, and its sort leaves ties open; here the sum is
@@ -137,10 +135,14 @@ def apply_top_p(
     z, _ = checked_logits(logits)
     if p == 1:  # a rounded sum may reach 1 before the last tokens
         return z.copy()
-    order = np.argsort(-z, axis=-1, kind="stable")
-    probs = softmax(np.take_along_axis(z, order, axis=-1).astype(np.float64))
-    before = np.zeros_like(probs)
-    np.cumsum(probs[..., :-1], axis=-1, out=before[..., 1:])
+    probs = softmax(z.astype(np.float64))
+    # Tokens below (1 - p) / vocab sum to less than 1 - p: all are beyond
+    # the cut. Half of that leaves room for rounding.
+    hopeless = probs < 0.5 * (1 - p) / z.shape[-1]
+    order = np.argsort(np.where(hopeless, np.inf, -z), kind="stable")
+    ranked = np.take_along_axis(probs, order, axis=-1)
+    before = np.zeros_like(ranked)
+    np.cumsum(ranked[..., :-1], axis=-1, out=before[..., 1:])
     keep = np.empty(z.shape, dtype=bool)
     np.put_along_axis(keep, order, before < p, axis=-1)
     return np.where(keep, z, -np.inf).astype(z.dtype)
