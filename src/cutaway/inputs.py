@@ -13,7 +13,7 @@ from cutaway.core.checks import check, check_choice
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError, CutawayError
 from cutaway.decoder.checks import check_token_ids
-from cutaway.decoder.generate import check_context
+from cutaway.decoder.generate import check_bias, check_context
 from cutaway.sampling import SamplingParams
 from cutaway.tokenizer import Tokenizer
 
@@ -101,6 +101,7 @@ class RequestReader:
                 prompt = self.tokenizer.encode(text)
         ids = check_token_ids(name, prompt, config.vocab_size)
         check_context(len(ids), params.max_tokens, config.max_seq_len, name)
+        check_bias(params, config.vocab_size)
         return Request(text, ids, params)
 
     def conversation(

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cutaway.core.backends import IMPLS
 from cutaway.core.checks import check, check_choice
-from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError
-from cutaway.decoder import Decoder, Params
+from cutaway.decoder import Decoder, load_checkpoint
 from cutaway.decoder.checks import check_next_tokens
 from cutaway.decoder.generate import generate_tokens
 from cutaway.inputs import Request, RequestReader
@@ -23,8 +22,7 @@ from cutaway.outputs import (
     TextDelta,
 )
 from cutaway.sampling import SamplingParams
-from cutaway.tokenizer import Tokenizer
-from cutaway.weights import MODELS, GGUFFile, fetch
+from cutaway.weights import MODELS, fetch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +43,8 @@ class LLM:
     before they compute anything.
 
     Args:
-        model: A known name, or the path of a ``.gguf`` file.
+        model: A known name, the path of a ``.gguf`` file, or that of a
+            Hugging Face folder.
         impl: ``"torch"`` or ``"numpy"``.
         dtype: ``"float32"`` or ``"float64"``, of weights and activations.
 
@@ -57,7 +56,8 @@ class LLM:
     Raises:
         ArgumentError: No such model, implementation or dtype.
         FetchError: The model's file could not be had.
-        GGUFError: The file is broken.
+        CutawayError: The file or folder is broken; of a kind that names
+            its format, such as ``GGUFError``.
 
     Cost: 4 bytes of memory a weight in float32 (0.54 GB for the default
     model), and about a second.
@@ -80,14 +80,11 @@ class LLM:
     ) -> None:
         check_choice("impl", impl, IMPLS)
         check_choice("dtype", dtype, DTYPES)
-        with GGUFFile(_model_path(model)) as file:
-            self.config = ModelConfig.from_gguf(
-                file.metadata,
-                tie_embeddings="output.weight" not in file.tensors,
-            )
-            self.tokenizer = Tokenizer.from_gguf(file.metadata)
-            params = Params.from_gguf(file, self.config, impl=impl, dtype=dtype)
-        self.decoder = Decoder(self.config, params, impl=impl)
+        path = _model_path(model)
+        checkpoint = load_checkpoint(path, impl=impl, dtype=dtype)
+        self.config = checkpoint.config
+        self.tokenizer = checkpoint.tokenizer
+        self.decoder = Decoder(self.config, checkpoint.params, impl=impl)
         self._read = RequestReader(self.tokenizer, self.config)
         self.model = os.fspath(model)
 
@@ -247,7 +244,7 @@ class LLM:
             self.decoder,
             request.token_ids,
             request.params,
-            stop_token_ids=(self.tokenizer.eos_token_id,),
+            stop_token_ids=self.tokenizer.stop_token_ids,
         ):
             text = decoded.push(step.token_id)
             if step.finish_reason is not None:
@@ -258,14 +255,19 @@ class LLM:
 
 
 def _model_path(model: Any) -> Path:
-    """Return the file of a model, fetching a known one if need be."""
+    """Return the file or folder of a model, fetching a known one."""
     known = ", ".join(MODELS)
-    expected = f"a known model ({known}) or the path of a .gguf file"
+    expected = (
+        f"a known model ({known}) or the path of a .gguf file "
+        "or of a folder with config.json"
+    )
     if isinstance(model, str) and model in MODELS:
         return fetch(model, progress=True)  # drawn on a terminal only
     if not isinstance(model, (str, os.PathLike)):
         raise ArgumentError("model", repr(model), expected)
     path = Path(model)
+    if (path / "config.json").is_file():
+        return path
     if path.suffix.lower() != ".gguf":
         raise ArgumentError("model", repr(os.fspath(model)), expected)
     check(path.is_file(), "model", f"no file at {path}", expected)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutaway.decoder.generate import FinishReason
+from cutaway.roofline import RequestTimes
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,11 @@ class RequestMetrics:
     def mean_itl_s(self) -> float | None:
         """Mean inter-token latency; None for an answer of one token."""
         return sum(self.itl_s) / len(self.itl_s) if self.itl_s else None
+
+    @property
+    def times(self) -> RequestTimes:
+        """The moments at which tokens came, for figures over requests."""
+        return RequestTimes.from_gaps(self.ttft_s, self.itl_s)
 
 
 @dataclass(frozen=True)

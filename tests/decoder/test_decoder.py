@@ -383,10 +383,3 @@ def test_two_caches_of_one_decoder_do_not_touch_each_other():
         got, all_at_once(decoder)[5:], rtol=0, atol=1e-10
     )
     assert second.num_tokens == 3
-
-
-def test_a_window_is_refused_not_ignored():
-    config = dataclasses.replace(CONFIG, window=8)
-    params = Params.random(config, 0, impl="numpy")
-    with pytest.raises(ArgumentError, match=r"config\.window: got 8"):
-        Decoder(config, params, impl="numpy")

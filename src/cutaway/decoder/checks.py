@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cutaway.attention import AttentionVariant
 from cutaway.core.checks import check, check_int
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError
@@ -101,3 +102,24 @@ def check_params(config: ModelConfig, params: Params, *, impl: str) -> None:
             fit(f"layers[{index}].{name}", getattr(layer, name), shape)
     fit("final_norm", params.final_norm, (config.hidden_size,))
     fit("unembed", params.unembed, table)
+
+
+def check_variant(
+    variant: AttentionVariant | None, config: ModelConfig
+) -> None:
+    """Raise unless a variant of attention suits the model's heads.
+
+    Args:
+        variant: What was given; None suits every model.
+        config: The model.
+
+    Raises:
+        ArgumentError: It is no variant, or one for other heads.
+    """
+    if variant is None:
+        return
+    usable = isinstance(variant, AttentionVariant)
+    check(usable, "variant", repr(variant), "an AttentionVariant or None")
+    fits = variant.num_heads in (None, config.num_heads)
+    expected = f"{config.num_heads}, the heads of the model"
+    check(fits, "variant.num_heads", variant.num_heads, expected)

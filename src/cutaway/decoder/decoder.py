@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from cutaway.attention import attention
+from cutaway.attention import (
+    AttentionVariant,
+    attention,
+    causal,
+    sliding_window,
+)
 from cutaway.core.checks import check
 from cutaway.core.config import ModelConfig
 from cutaway.core.protocols import KVCache
-from cutaway.decoder.checks import check_next_tokens, check_params
+from cutaway.decoder.checks import (
+    check_next_tokens,
+    check_params,
+    check_variant,
+)
 from cutaway.decoder.params import LayerParams, Params
+from cutaway.decoder.support import check_supported
 from cutaway.kvcache import ContiguousCache
 from cutaway.layers import (
     embed,
@@ -19,9 +29,9 @@ from cutaway.layers import (
     inference,
     linear,
     rms_norm,
-    rope_frequencies,
     rope_tables,
     rotate,
+    scaled_frequencies,
     swiglu,
     to_numpy,
 )
@@ -46,14 +56,20 @@ class Decoder:
         config: Sizes and constants.
         params: Weights that fit them.
         impl: ``"numpy"`` or ``"torch"``; the weights must be its arrays.
+        variant: What attention does in every layer beside the causal mask
+            and the windows of the configuration; None does nothing.
 
     Raises:
-        ArgumentError: The weights do not fit, or the configuration asks
-            for what this decoder does not do (a window).
+        ArgumentError: The weights do not fit, the configuration asks for
+            what this decoder does not do, or the variant is made for
+            another number of heads.
 
     Source: Touvron et al. 2023, arXiv 2302.13971, section 2.2.
     Differs: transformers' LlamaForCausalLM keeps q and k rows in
     half-split order; here ``config.rope_layout`` says which order it is.
+    It recomputes the frequencies of ``DynamicScaling`` while a text grows,
+    beside keys that were turned by the old ones; here they are those of a
+    text of ``max_seq_len`` tokens throughout.
 
     >>> config = ModelConfig(num_layers=2, hidden_size=8, num_heads=4,
     ...     num_kv_heads=2, head_dim=6, ffn_size=8, vocab_size=5,
@@ -68,15 +84,29 @@ class Decoder:
     """
 
     def __init__(
-        self, config: ModelConfig, params: Params, *, impl: str = "torch"
+        self,
+        config: ModelConfig,
+        params: Params,
+        *,
+        impl: str = "torch",
+        variant: AttentionVariant | None = None,
     ) -> None:
-        check(config.window is None, "config.window", config.window, "None")
+        check_supported(config)
         check_params(config, params, impl=impl)
+        check_variant(variant, config)
         self.config = config
         self.params = params
         self.impl = impl
+        self._variant = None if variant is None else causal() & variant
+        layers = range(config.num_layers)
+        self._windows = tuple(map(config.layer_window, layers))
         self.dtype = str(params.embed.dtype).removeprefix("torch.")
-        self._frequencies = rope_frequencies(config.head_dim, config.rope_theta)
+        self._frequencies, self._attention_factor = scaled_frequencies(
+            config.head_dim,
+            cast(float, config.rope_theta),  # or check_supported has raised
+            config.rope_scaling,
+            num_tokens=config.max_seq_len,
+        )
 
     def new_cache(self, capacity_tokens: int) -> ContiguousCache:
         """Return an empty cache for this model.
@@ -163,6 +193,7 @@ class Decoder:
             self._frequencies,
             dtype=x.dtype,
             impl=impl,
+            attention_factor=self._attention_factor,
         )
         for index, layer in enumerate(params.layers):
             x = self._layer(index, layer, x, angles, cache, see)
@@ -227,6 +258,15 @@ class Decoder:
         see("k_rot", index, k)
         cache.append(index, k, v)
         keys, values = cache.view(index)
-        out = attention(q, keys, values, causal=True, impl=impl).out
+        variant = self._variant_of(index, len(keys))
+        out = attention(q, keys, values, variant=variant, impl=impl).out
         see("attn_out", index, out)
         return linear(out.reshape(len(h), -1), weights.wo, impl=impl)
+
+    def _variant_of(self, index: int, kv_len: int) -> AttentionVariant | None:
+        """Return what a layer does; None is the causal mask and no more."""
+        window = self._windows[index]
+        if window is None or kv_len <= window:
+            return self._variant
+        local = sliding_window(window)
+        return local if self._variant is None else local & self._variant

@@ -12,7 +12,12 @@ from cutaway.core.checks import check
 from cutaway.core.protocols import KVCache
 from cutaway.decoder.checks import check_token_ids
 from cutaway.decoder.decoder import Decoder
-from cutaway.sampling import SamplingParams, new_generator, sample
+from cutaway.sampling import (
+    History,
+    SamplingParams,
+    new_generator,
+    sample,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +69,9 @@ def generate_tokens(
         decoder: The model.
         prompt_token_ids: At least one token; follows what ``cache`` holds.
         params: How to choose, and when to stop. A seed makes the answer
-            repeatable; each call has a generator of its own.
+            repeatable; each call has a generator of its own. The
+            repetition penalty sees this prompt and the answer, the other
+            two the answer alone.
         stop_token_ids: The model's own end-of-answer tokens; left aside
             with ``params.ignore_eos``. The ones in ``params`` always count.
             A stop token is yielded, as the last.
@@ -77,9 +84,10 @@ def generate_tokens(
         An iterator that computes a token each time it is asked for one.
 
     Raises:
-        ArgumentError: The prompt is empty or bad, or it and ``max_tokens``
-            go beyond the context. Raised by the call itself, before
-            anything is computed.
+        ArgumentError: The prompt is empty or bad, it and ``max_tokens``
+            go beyond the context, or a bias is for a token beyond the
+            vocabulary. Raised by the call itself, before anything is
+            computed.
         CacheFullError: A cache of the caller's has too little room; raised
             by the step that does not fit.
 
@@ -105,6 +113,7 @@ def generate_tokens(
     )
     held = 0 if cache is None else cache.num_tokens
     check_context(held + len(ids), params.max_tokens, max_seq_len)
+    check_bias(params, decoder.config.vocab_size)
     stops = set(params.stop_token_ids)
     if not params.ignore_eos:
         stops.update(stop_token_ids)
@@ -125,10 +134,13 @@ def _steps(
 ) -> Iterator[Step]:
     """Read, choose, yield, until a stop token or the last one allowed."""
     generator = new_generator(params)
+    answer: list[int] = []
+    history = History(tuple(unread), answer)
     for remaining in reversed(range(params.max_tokens)):
         started = clock()
         logits = forward(unread)[0]
-        token_id = sample(logits, params, generator)
+        token_id = sample(logits, params, generator, history)
+        answer.append(token_id)
         finish_reason: FinishReason | None = None
         if token_id in stops:
             finish_reason = "stop"
@@ -166,3 +178,23 @@ tokens, expected at most max_seq_len = 64
         f"{prompt_tokens} + {max_tokens} = {prompt_tokens + max_tokens} tokens",
         f"at most max_seq_len = {max_seq_len}",
     )
+
+
+def check_bias(
+    params: SamplingParams, vocab_size: int, name: str = "params"
+) -> None:
+    """Raise if a logit bias is for a token that the model does not have.
+
+    Args:
+        params: Holds the bias, if any.
+        vocab_size: Tokens of the model.
+        name: The parameters' name, for the message.
+
+    Raises:
+        ArgumentError: A token id is beyond the vocabulary.
+
+    >>> check_bias(SamplingParams(logit_bias={3: 1.0}), 4)
+    """
+    for token_id, _ in params.logit_bias:
+        expected = f"a token id below {vocab_size}"
+        check(token_id < vocab_size, f"{name}.logit_bias", token_id, expected)

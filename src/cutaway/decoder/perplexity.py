@@ -58,7 +58,7 @@ def token_losses(
     losses = np.empty(len(read))
     for start in range(0, len(read), chunk_size):
         chunk = slice(start, start + chunk_size)
-        logits = decoder.forward(read[chunk], cache).astype(np.float64)
+        logits = decoder.forward(read[chunk].tolist(), cache).astype(np.float64)
         rows = np.arange(len(logits))
         top = logits.max(axis=-1)
         total = np.log(np.exp(logits - top[:, None]).sum(axis=-1)) + top
