@@ -403,6 +403,38 @@ def test_the_ledger_is_an_accessible_table_that_links_its_sources(tmp_path):
     assert region["aria-label"]
 
 
+def test_each_heading_of_the_registry_has_its_own_table(tmp_path, capsys):
+    path = ledger_file(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    text = text.replace("[second]", "# --- Others, & more ------\n\n[second]")
+    path.write_text("# --- Ours ---\n" + text, encoding="utf-8")
+    whole = facts.ledger_table(path)
+    first, second = whole.by_group()
+    assert [item.fact.id for item in first.verdicts] == ["first"]
+    assert [item.fact.id for item in second.verdicts] == ["second", "third"]
+    pages = [BeautifulSoup(t.html(), "html.parser") for t in (first, second)]
+    assert [page.caption.text for page in pages] == ["Ours", "Others, & more"]
+    # Two regions of one page must not have the same name.
+    assert len({page.div["aria-label"] for page in pages}) == 2
+    facts.show_ledger(path)
+    shown = capsys.readouterr().out.splitlines()
+    assert shown == whole.text().splitlines()
+
+
+def test_without_headings_there_is_one_table(tmp_path):
+    (only,) = facts.ledger_table(ledger_file(tmp_path)).by_group()
+    assert len(only.verdicts) == 3
+
+
+def test_a_group_is_a_heading_and_no_field(tmp_path):
+    with pytest.raises(facts.FactsError, match=r"some-fact\.group"):
+        facts.load(write(tmp_path, group='"Mine"'))
+
+
+def test_every_fact_of_the_book_stands_under_a_heading():
+    assert all(fact.group for fact in facts.load(REGISTRY))
+
+
 def test_the_ledger_is_the_same_every_time(tmp_path):
     path = ledger_file(tmp_path)
     first, second = (facts.ledger_table(path).html() for _ in range(2))

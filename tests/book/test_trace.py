@@ -34,7 +34,7 @@ def llm():
     """A tiny random model; its token i is the byte 65 + i."""
     params = Params.random(CONFIG, 5, impl="numpy", dtype="float64")
     tokenizer = SimpleNamespace(
-        token_bytes=lambda i: bytes([65 + i]), eos_token_id=None
+        token_bytes=lambda i: bytes([65 + i]), stop_token_ids=()
     )
     decoder = Decoder(CONFIG, params, impl="numpy")
     return SimpleNamespace(decoder=decoder, tokenizer=tokenizer)
@@ -170,7 +170,7 @@ def test_steps_equal_plain_greedy_decoding_without_a_cache(llm):
 
 def test_the_stop_token_is_the_last_step(llm):
     free = trace.token_steps(llm, [3, 1, 4], 6)["steps"]
-    llm.tokenizer.eos_token_id = free[2]["id"]
+    llm.tokenizer.stop_token_ids = (free[2]["id"],)
     stopped = trace.token_steps(llm, [3, 1, 4], 6)["steps"]
     first = [step["id"] for step in free].index(free[2]["id"])
     assert stopped == free[: first + 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 import tokenizers
@@ -25,7 +25,8 @@ from cutaway.tokenizer import (
     viterbi,
 )
 from cutaway.tokenizer.corpus import count_words
-from cutaway.tokenizer.unigram_train import marked_words, prune
+from cutaway.tokenizer.unigram_em import expected_totals
+from cutaway.tokenizer.unigram_train import _lifted, marked_words, prune
 from oracles.nasty_text import CURATED, POOLS, random_texts
 
 BYTES = [(f"<0x{byte:02X}>", 0.0) for byte in range(256)]
@@ -233,6 +234,18 @@ def test_training_on_the_books_texts_only_gains_within_a_round():
     for one in rounds:
         assert list(one.likelihoods) == sorted(one.likelihoods)
         assert letters <= set(one.scores)
+
+
+def test_a_round_begins_lower_because_rare_pieces_were_raised():
+    words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+    rounds = list(unigram_rounds(words, 22, keep_share=0.6))
+    assert [len(one.scores) for one in rounds] == [46, 27, 22]
+    for before, after in pairwise(rounds):
+        end, begin = before.likelihoods[-1], after.likelihoods[0]
+        raised = expected_totals(words, _lifted(words, before.scores))[1]
+        assert end - begin > 20
+        assert 0.98 * (end - begin) < end - raised < end - begin
+        assert abs(end - after.likelihoods[-1]) < 0.02
 
 
 @given(WORDS, SCORES, st.integers(0, 12))

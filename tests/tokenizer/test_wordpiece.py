@@ -105,7 +105,12 @@ def test_a_word_of_more_than_the_limit_is_unknown(limit):
     for length in (limit, limit + 1):
         word = "é" * length
         assert made.encode(word) == peer_of(made).encode(word).ids
-    assert WordPiece(["[UNK]"]).max_chars_per_word == 100
+
+
+def test_the_longest_word_is_that_of_hugging_face():
+    peer = models.WordPiece({"[UNK]": 0}, unk_token="[UNK]")
+    ours = WordPiece(["[UNK]"])
+    assert ours.max_chars_per_word == peer.max_input_chars_per_word == 100
 
 
 def slow_merges(words: dict[str, int]) -> list[tuple[str, str, str, int]]:

@@ -81,7 +81,9 @@ def _broken(
 def _spoil(result: Any) -> Any:
     """Return a result that is wrong by little, of the same type."""
     if isinstance(result, np.ndarray):
-        return result * np.asarray(1.01, result.dtype)
+        if result.dtype.kind == "f":
+            return result * np.asarray(1.01, result.dtype)
+        return ~result if result.dtype.kind == "b" else result + 1
     if isinstance(result, list):
         return [*result[:-1], result[-1] + 1]
     return result + 1 if isinstance(result, int) else result * 1.01

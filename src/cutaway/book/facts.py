@@ -163,11 +163,20 @@ class Ledger:
 
     Attributes:
         verdicts: One a fact, in the order of the registry.
+        title: What they are about.
     """
 
     verdicts: tuple[Verdict, ...]
+    title: str = "Published figures"
 
     HEADINGS = ("Fact", "Published", "Computed here", "Verdict", "Source")
+
+    def by_group(self) -> list[Ledger]:
+        """Return a ledger for each heading of the registry, in order."""
+        groups: dict[str, list[Verdict]] = {}
+        for item in self.verdicts:
+            groups.setdefault(item.fact.group or self.title, []).append(item)
+        return [Ledger(tuple(found), name) for name, found in groups.items()]
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """Return the cells of the table, as text."""
@@ -198,10 +207,9 @@ class Ledger:
         return "\n".join(
             [
                 '<div class="cutaway-ledger" role="region" tabindex="0"'
-                ' aria-label="Ledger of published figures">',
+                f' aria-label="Ledger: {escape(self.title)}">',
                 "<table>",
-                "<caption>Published figures and what the package computes"
-                "</caption>",
+                f"<caption>{escape(self.title)}</caption>",
                 f"<thead><tr>{head}</tr></thead>",
                 "<tbody>",
                 *body,
@@ -242,6 +250,8 @@ def ledger_table(path: str | Path) -> Ledger:
 def show_ledger(path: str | Path) -> None:
     """Display the ledger of a registry as the output of a cell.
 
+    One table for each heading of the registry.
+
     Args:
         path: The registry's TOML file.
 
@@ -249,5 +259,5 @@ def show_ledger(path: str | Path) -> None:
         FactsError: As for ``load`` and ``verify``: a wrong fact cannot be
             shown.
     """
-    ledger = ledger_table(path)
-    show_html(ledger.html(), ledger.text())
+    for ledger in ledger_table(path).by_group():
+        show_html(ledger.html(), ledger.text())

@@ -14,6 +14,7 @@ import numpy as np
 from cutaway.book.exercise import Exercise
 
 RTOL = {"float32": 1e-4, "float64": 1e-9}
+ATOL_OF_SUMS = {"float32": 1e-5, "float64": 1e-12}
 
 
 class NotAnsweredError(Exception):
@@ -83,13 +84,18 @@ class Judge:
             raise self.wrong(finding, before)
         return got
 
-    def same_array(self, got: Any, expected: np.ndarray, *args: Any) -> None:
+    def same_array(
+        self, got: Any, expected: np.ndarray, *args: Any, sums: bool = False
+    ) -> None:
         """Check an array: kind, shape, dtype, no NaN, then every element.
 
         Args:
             got: What the answer returned for ``args``.
-            expected: The reference's result; its dtype sets the tolerance.
+            expected: The reference's result; its dtype sets the tolerance,
+                none for integers and booleans.
             args: The input, for the message.
+            sums: The elements are sums of terms of about 1, which may
+                cancel: also allow for the rounding of the terms.
         """
         if not isinstance(got, np.ndarray):
             kind = type(got).__name__
@@ -100,14 +106,16 @@ class Judge:
         if got.dtype.kind != expected.dtype.kind:
             finding = f"got dtype {got.dtype}, expected {expected.dtype}"
             raise self.wrong(finding, args, got)
-        rtol = RTOL[expected.dtype.name]
-        close = np.isclose(got, expected, rtol=rtol, atol=rtol * 1e-3)
+        rtol = RTOL.get(expected.dtype.name, 0.0)
+        atol = ATOL_OF_SUMS[expected.dtype.name] if sums else rtol * 1e-3
+        close = np.isclose(got, expected, rtol=rtol, atol=atol)
         if not close.all():
             index = np.unravel_index(np.argmin(close), close.shape)
             where = ", ".join(str(int(i)) for i in index)
+            form = ".6g" if expected.dtype.kind == "f" else ""
             finding = (
-                f"index [{where}]: got {got[index]:.6g}, "
-                f"expected {expected[index]:.6g}"
+                f"index [{where}]: got {got[index]:{form}}, "
+                f"expected {expected[index]:{form}}"
             )
             raise self.wrong(finding, args, got)
 
@@ -189,9 +197,9 @@ def _unchanged(old: Any, new: Any) -> bool:
 def _agree(a: Any, b: Any) -> bool:
     """Whether two results are numerically the same, NaN included."""
     first, second = np.asarray(a), np.asarray(b)
-    if first.shape != second.shape or first.dtype.kind not in "fiu":
+    if first.shape != second.shape or first.dtype.kind not in "fiub":
         return False
-    if second.dtype.kind not in "fiu":
+    if second.dtype.kind not in "fiub":
         return False
     if "f" not in first.dtype.kind + second.dtype.kind:
         return np.array_equal(first, second)

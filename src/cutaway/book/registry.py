@@ -15,6 +15,8 @@ from cutaway.core.errors import CutawayError
 Value = int | float | str | tuple[int | float, ...]
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_TABLE = re.compile(r"\[([a-z0-9-]+)\]")
+_HEADING = re.compile(r"# --- (\S.*?) -+")
 _BIB_KEY = re.compile(r"[a-z][a-z0-9-]*")
 _TEXTS = ("text", "unit", "source", "where", "compute", "why")
 _REQUIRED = ("text", "value", "source", "where")
@@ -39,6 +41,8 @@ class Fact:
         absolute: Largest difference that counts as reproduced.
         relative: Largest relative difference that counts as close.
         why: Why our value differs; given exactly when it does.
+        group: The heading above the entry, ``# --- Heading ---`` in the
+            file; empty if there is none.
     """
 
     id: str
@@ -51,6 +55,7 @@ class Fact:
     absolute: float = 0.0
     relative: float = 0.0
     why: str | None = None
+    group: str = ""
 
 
 def load(path: str | Path) -> tuple[Fact, ...]:
@@ -68,18 +73,33 @@ def load(path: str | Path) -> tuple[Fact, ...]:
     cutaway.book.registry.FactsError: no-such-registry.toml: got ...
     """
     try:
-        tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        tables = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FactsError(str(path), error, "a readable TOML file") from error
-    return tuple(_fact(key, table) for key, table in tables.items())
+    groups = _groups(text)
+    return tuple(
+        _fact(key, table, groups.get(key, "")) for key, table in tables.items()
+    )
 
 
-def _fact(key: str, table: Any) -> Fact:
+def _groups(text: str) -> dict[str, str]:
+    """Return the heading above each entry of a file."""
+    groups, heading = {}, ""
+    for line in map(str.strip, text.splitlines()):
+        if found := _HEADING.fullmatch(line):
+            heading = found[1]
+        elif found := _TABLE.fullmatch(line):
+            groups[found[1]] = heading
+    return groups
+
+
+def _fact(key: str, table: Any, group: str) -> Fact:
     """Return one entry, or say what is wrong with which field."""
     _require(bool(_ID.fullmatch(key)), key, key, "words joined by hyphens")
     _require(isinstance(table, dict), key, table, "a table")
     known = {field.name for field in fields(Fact)} | {"tolerance"}
-    known -= {"id", "absolute", "relative"}
+    known -= {"id", "absolute", "relative", "group"}
     for name in table:
         listed = ", ".join(sorted(known))
         _require(name in known, f"{key}.{name}", "this field", listed)
@@ -100,6 +120,7 @@ def _fact(key: str, table: Any) -> Fact:
     )
     return Fact(
         id=key,
+        group=group,
         **{name: table[name] for name in _TEXTS if name in table},
         value=_value(key, table["value"]),
         **_tolerance(key, table),

@@ -65,7 +65,7 @@ def token_steps(
         llm.decoder,
         ids,
         SamplingParams(temperature=0, max_tokens=max_tokens),
-        stop_token_ids=(llm.tokenizer.eos_token_id,),
+        stop_token_ids=llm.tokenizer.stop_token_ids,
         observe=observe,
     ):
         seen = _step(llm.tokenizer, step.logits, top)

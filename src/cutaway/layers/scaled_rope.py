@@ -129,6 +129,8 @@ def yarn_range(
 
     Source: Peng et al. 2023, arXiv 2309.00071, section 3.2; transformers
     for ``truncate`` and the limits.
+    Differs: the paper blends by the turns of a pair, transformers and this
+    package by its number.
 
     >>> scaling = YarnScaling(factor=40.0, original_max_seq_len=4096)
     >>> yarn_range(64, 10000.0, scaling)
