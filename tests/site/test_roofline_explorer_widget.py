@@ -15,8 +15,10 @@ from cutaway.book.roofline_explorer import explorer_data, is_dense
 from cutaway.roofline import (
     CONFIGS,
     HARDWARE,
+    batch_counts,
     critical_batch,
     operating_point,
+    predict_time,
     resident_bytes,
 )
 
@@ -114,6 +116,7 @@ def test_the_formulas_are_those_of_the_package(tab):
         assert point["bytes"] == pytest.approx(mine.moved_bytes, rel=1e-12)
         assert point["seconds"] == pytest.approx(mine.time_s, rel=1e-12)
         assert point["bound"] == mine.bound, case
+        assert (point["waiting"] < 0.5) == (mine.bound == "compute"), case
         assert point["intensity"] == pytest.approx(mine.intensity, rel=1e-12)
         assert batch == least, case
         assert held == pytest.approx(kept, rel=1e-12)
@@ -141,6 +144,20 @@ def readings(tab) -> dict:
     }
 
 
+def waiting_share(new, sequences, context):
+    """The time that operations wait for memory, as the table prints it."""
+    config, gpu = CONFIGS["llama-3.1-8b"], HARDWARE["h100-sxm"]
+    ops = batch_counts(
+        config,
+        [(new, context)] * sequences,
+        weight_bytes_per_param=2,
+        kv_bytes_per_element=2,
+    )
+    least = predict_time(ops, gpu, "bfloat16", activations=False)
+    waited = sum(op.time_s for op in least.ops if op.bound == "memory")
+    return f"{100 * waited / least.total_s:.0f} %"
+
+
 def test_the_first_view_is_the_one_asked_for(tab):
     chosen = [
         box.evaluate("node => node.selectedOptions[0].textContent")
@@ -153,7 +170,11 @@ def test_the_first_view_is_the_one_asked_for(tab):
     decode = operating_point(config, gpu, [(1, 1023)] * 16)
     prefill = operating_point(config, gpu, [(1024, 0)])
     shown = readings(tab)
-    assert shown["waits for"] == ["arithmetic", "memory"]
+    assert shown["tokens in a pass"] == ["1,024", "16"]
+    assert shown["of it, for memory"] == [
+        waiting_share(1024, 1, 0),
+        waiting_share(1, 16, 1023),
+    ]
     for point, column in ((prefill, 0), (decode, 1)):
         assert shown["FLOP/byte"][column] == f"{point.intensity:.3g}"
         ms = f"{point.time_s * 1e3:#.3g}".rstrip("0").rstrip(".")
@@ -190,7 +211,38 @@ def test_the_sentence_tells_the_critical_batch_or_that_there_is_none(tab):
     assert "whatever the batch" in said.inner_text()
     tab.locator(SLIDERS).nth(1).fill("7")
     batch = critical_batch(CONFIGS["llama-3.1-8b"], HARDWARE["h100-sxm"], 127)
-    assert f"below a batch of {batch:,}," in said.inner_text()
+    assert f"crosses the ridge point at a batch of {batch:,}." in (
+        said.inner_text()
+    )
+
+
+def test_the_sentence_agrees_with_the_side_that_the_point_is_on(tab):
+    ridge = HARDWARE["h100-sxm"].ridge("bfloat16")
+    batch = critical_batch(CONFIGS["llama-3.1-8b"], HARDWARE["h100-sxm"], 255)
+    assert 512 < batch < 1024
+    tab.locator(SLIDERS).nth(1).fill("8")
+    for power, beyond in (("9", False), ("10", True)):
+        tab.locator(SLIDERS).first.fill(power)
+        assert f"at a batch of {batch}." in tab.locator(".cw-said").inner_text()
+        assert (float(readings(tab)["FLOP/byte"][1]) > ridge) == beyond
+
+
+def test_the_names_of_the_points_never_overlap(tab):
+    for batch in ("0", "5", "9", "10"):
+        for tokens in ("0", "4", "8", "10", "17"):
+            tab.locator(SLIDERS).first.fill(batch)
+            tab.locator(SLIDERS).nth(1).fill(tokens)
+            one, two = (
+                tab.locator(f".cw-{name} text").bounding_box()
+                for name in ("prefill", "decode")
+            )
+            apart = (
+                one["x"] + one["width"] <= two["x"]
+                or two["x"] + two["width"] <= one["x"]
+                or two["y"] + two["height"] <= one["y"] + 1
+                or one["y"] + one["height"] <= two["y"] + 1
+            )
+            assert apart, (batch, tokens)
 
 
 def test_the_context_ends_where_the_model_does(tab):

@@ -311,8 +311,8 @@ def test_bad_questions_are_refused_by_name(call, at_fault):
 @pytest.mark.parametrize(
     ("asked", "row", "got"),
     [
-        ("Q2_K", 576, "Q4_0"),
-        ("Q3_K", 576, "Q4_0"),
+        ("Q2_K", 576, "IQ4_NL"),
+        ("Q3_K", 576, "IQ4_NL"),
         ("Q4_K", 576, "Q5_0"),
         ("Q5_K", 576, "Q5_1"),
         ("Q6_K", 576, "Q8_0"),

@@ -301,3 +301,38 @@ def test_bad_tensors_leave_the_old_file_as_it_was(
     assert caught.value.name == at_fault
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def _mapped_bytes(path: Path) -> int:
+    """Return how much of a mapped file is in memory now."""
+    found, ours = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        key, _, rest = line.partition(":")
+        if " " in key:  # the first line of a mapping ends in its path
+            ours = line.endswith(str(path))
+        elif key == "Rss" and ours:
+            found += 1024 * int(rest.split()[0])
+    return found
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/smaps").exists(), reason="no /proc/self/smaps"
+)
+def test_a_tensor_that_was_copied_leaves_memory_and_its_views_stay(
+    tmp_path: Path,
+):
+    path = tmp_path / "a.safetensors"
+    tensors = {
+        "a": np.arange(1_000_003, dtype=np.float32),
+        "b": np.arange(2_000_001, dtype=np.float32)[::-1].copy(),
+    }
+    save_safetensors(path, tensors)
+    with SafetensorsFile(path) as file:
+        view = file.raw("a").view(np.float32)
+        assert view.sum() > 0  # pages all of it in
+        assert _mapped_bytes(path) > 3_000_000
+        got = {name: file.tensor(name) for name in ("b", "a")}
+        assert _mapped_bytes(path) < 1_000_000
+        _check_equal(got, {"b": tensors["b"], "a": tensors["a"]})
+        np.testing.assert_array_equal(view, tensors["a"])
+        del view

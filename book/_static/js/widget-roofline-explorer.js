@@ -65,6 +65,7 @@
       if (arithmetic > memory) computing += arithmetic;
     }
     point.bound = computing > point.seconds / 2 ? "compute" : "memory";
+    point.waiting = 1 - computing / point.seconds; // share of time, for memory
     point.intensity = point.flops / point.bytes;
     return point;
   }
@@ -109,8 +110,6 @@
     if (seconds >= 1) return `${short(seconds)} s`;
     return seconds >= 1e-3 ? `${short(1e3 * seconds)} ms` : `${short(1e6 * seconds)} µs`;
   }
-
-  const waits = { compute: "arithmetic", memory: "memory" };
 
   /* The widget ------------------------------------------------------------ */
 
@@ -179,12 +178,11 @@
       memory.show(resident(m, f, b, n), g.memory);
       const enough = criticalBatch(m, g, f, n - 1);
       said.textContent =
-        `At ${whole(n)} tokens a sequence, ` +
+        `At ${whole(n)} ${n === 1 ? "token" : "tokens"} a sequence, decode ` +
         (enough === null
-          ? "decode waits for memory whatever the batch: reading the caches " +
-            "alone takes longer than all arithmetic."
-          : `decode waits for memory below a batch of ${whole(enough)}, ` +
-            "and for arithmetic from there on.");
+          ? "stays left of the ridge point whatever the batch: reading a " +
+            "cache takes longer than all arithmetic of its sequence."
+          : `crosses the ridge point at a batch of ${whole(enough)}.`);
     }
 
     const root = el(
@@ -217,10 +215,11 @@
     }
     const node = el("table", { class: "cw-table" }, el("thead", {}, head), body);
     const lines = [
+      ["tokens in a pass", (p) => whole(p.tokens)],
       ["FLOP/byte", (p) => short(p.intensity)],
       ["time of a pass", (p) => time(p.seconds)],
+      ["of it, for memory", (p) => `${Math.round(100 * p.waiting)} %`],
       ["tokens/s", (p) => short(p.tokens / p.seconds)],
-      ["waits for", (p) => waits[p.bound]],
     ];
     const cells = lines.map(([name]) => {
       const pair = [el("td"), el("td")];
@@ -252,10 +251,13 @@
       bar.style.setProperty("--cw-full", `${memory * scale}%`);
       const fits = total <= memory;
       bar.classList.toggle("is-over", !fits);
-      text.textContent =
-        `${short(held.weights / 1e9)} GB of weights, ` +
-        `${short(held.caches / 1e9)} GB of caches: ` +
-        `${fits ? "fits into" : "does not fit into"} ${short(memory / 1e9)} GB`;
+      const key = (kind) => el("span", { class: `cw-key ${kind}`, "aria-hidden": "true" });
+      text.classList.toggle("is-over", !fits);
+      text.replaceChildren(
+        key("cw-weights"), `${short(held.weights / 1e9)} GB of weights, `,
+        key("cw-caches"), `${short(held.caches / 1e9)} GB of caches: ` +
+        `${fits ? "fits into" : "does not fit into"} ${short(memory / 1e9)} GB`
+      );
     }
     return { node: el("div", {}, bar, text), show };
   }
@@ -318,10 +320,11 @@
         const rate = point.flops / point.seconds;
         const at = [x(point.intensity), y(rate)];
         marks[name].setAttribute("transform", `translate(${at[0]} ${at[1]})`);
+        // Prefill below the roof and decode above it, so that they never meet.
         const label = marks[name].lastChild;
-        const right = at[0] < 245;
-        label.setAttribute("x", right ? 10 : -10);
-        label.setAttribute("y", 18);
+        const right = name === "prefill" && at[0] < 245;
+        label.setAttribute("x", right ? 10 : -8);
+        label.setAttribute("y", name === "prefill" ? 18 : -6);
         label.setAttribute("text-anchor", right ? "start" : "end");
       }
       const { decode, prefill } = points;

@@ -59,8 +59,9 @@ def goodput(
 
     Source: Zhong et al. 2024 (DistServe), arXiv 2401.09670, section 1.
 
-    Differs: vLLM's benchmark prints under this name how many requests a
-    second met the targets, at the one rate that it was run at.
+    Differs: the paper divides by the number of GPUs. vLLM's benchmark
+    prints under this name how many requests a second met the targets, at
+    the one rate that it was run at.
 
     >>> quick, slow = (RequestTimes.from_gaps(t, [1]) for t in (1, 5))
     >>> goodput({1.0: [quick], 2.0: [slow]}, max_ttft_s=2, max_tpot_s=2)

@@ -91,8 +91,8 @@ BLOCK_TYPES_BY_ID: Mapping[int, BlockType] = MappingProxyType(
 # superblocks of 256 do not divide a row.
 _SMALLER_BLOCKS: Mapping[str, str] = MappingProxyType(
     {
-        "Q2_K": "Q4_0",
-        "Q3_K": "Q4_0",
+        "Q2_K": "IQ4_NL",
+        "Q3_K": "IQ4_NL",
         "Q4_K": "Q5_0",
         "Q5_K": "Q5_1",
         "Q6_K": "Q8_0",
@@ -104,7 +104,7 @@ def fitting_type(type_name: str, row_size: int) -> str:
     """Return the type, or what llama.cpp takes where its blocks do not fit.
 
     A block never crosses the end of a row. Where superblocks of 256 do not
-    divide it, a type with blocks of 32 stands in, one step larger.
+    divide it, a type with blocks of 32 and more bits stands in.
 
     Args:
         type_name: A key of ``BLOCK_TYPES``.
@@ -116,6 +116,7 @@ def fitting_type(type_name: str, row_size: int) -> str:
 
     Cost: O(1).
     Source: llama.cpp, src/llama-quant.cpp.
+    Differs: where the stand-in does not fit either, it takes F16.
 
     >>> fitting_type("Q6_K", 1536), fitting_type("Q6_K", 576)
     ('Q6_K', 'Q8_0')

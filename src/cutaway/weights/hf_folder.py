@@ -46,6 +46,19 @@ class HFFolder:
 
     Source: transformers, ``PreTrainedModel.from_pretrained``.
     Differs: no ``pytorch_model.bin``: those are pickles, which run code.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from cutaway.weights import save_safetensors
+    >>> with TemporaryDirectory() as place:
+    ...     config = Path(place, "config.json")
+    ...     _ = config.write_text('{"model_type": "llama"}')
+    ...     weights = Path(place, "model.safetensors")
+    ...     save_safetensors(weights, {"w": np.zeros(3)})
+    ...     with HFFolder(place) as folder:
+    ...         print(folder.config["model_type"], list(folder.tensors))
+    llama ['w']
     """
 
     path: Path

@@ -103,6 +103,20 @@ class MappedFile(ABC):
             return np.empty(0, np.uint8)
         return np.frombuffer(self._map, np.uint8, info.nbytes, start)
 
+    def _release(self, name: str) -> None:
+        """Let the system drop a tensor's pages from memory: it was copied.
+
+        Views stay valid: what is touched again is paged in again.
+        """
+        info = self._info(name)
+        if self._map is None or not hasattr(mmap, "MADV_DONTNEED"):
+            return  # the system decides alone
+        start = self.data_offset + info.offset
+        first = start - start % mmap.PAGESIZE
+        length = start + info.nbytes - first
+        if info.nbytes > 0:
+            self._map.madvise(mmap.MADV_DONTNEED, first, length)
+
     def close(self) -> None:
         """Give the memory map back; twice is harmless.
 

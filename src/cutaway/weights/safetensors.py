@@ -112,4 +112,6 @@ class SafetensorsFile(MappedFile):
             what = f"{self.path.name}: tensor {name!r}, dtype"
             raise SafetensorsError(what, info.dtype, expected)
         native = array.dtype.newbyteorder("=")
-        return array.astype(dtype or native).reshape(info.shape)
+        copied = array.astype(dtype or native).reshape(info.shape)
+        self._release(name)
+        return copied
