@@ -150,6 +150,7 @@ def test_llama_3_takes_a_word_that_is_a_token_whole():
     assert len(merged.encode("zq")) == 2
     assert whole.encode("zqz") == merged.encode("zqz")
     assert whole.merge_steps("zq") == [["z", "q"], ["zq"]]
+    assert whole.merge_steps("z") == [["z"]]
     for text in ("zq", "zqz", " zq", "a zq.zq"):
         assert whole.encode(text) == peer_of(whole).encode(text).ids
         assert merged.encode(text) == peer_of(merged).encode(text).ids
@@ -204,6 +205,16 @@ def changed(**changes):
     return data
 
 
+def begins(token: str, token_id: int):
+    """A stage that puts a token first, as it says by this id."""
+    entry = {"id": token, "ids": [token_id], "tokens": [token]}
+    return {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": token}}, {"Sequence": {"id": "A"}}],
+        "special_tokens": {token: entry},
+    }
+
+
 BPE = {"type": "BPE", "vocab": {}, "merges": []}
 REFUSED = {
     "model.type: got 'WordPiece'": {"model__type": "WordPiece"},
@@ -234,6 +245,24 @@ REFUSED = {
         "post_processor": {"type": "TemplateProcessing", "single": [
             {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "<|end|>"}}]}
     },
+    "post_processor: got '<absent>'": {"post_processor": begins("<absent>", 1)},
+    r"post_processor.special_tokens\['<|end|>'\].ids: got \[0\]".replace(
+        "|", r"\|"): {"post_processor": begins("<|end|>", 0)},
+    "post_processor.special_tokens.*: got None": {
+        "post_processor": {**begins("<|end|>", 1), "special_tokens": []}
+    },
+    "post_processor.processors: got 3": {
+        "post_processor": {"type": "Sequence", "processors": 3}
+    },
+    "pre_tokenizer.pretokenizers: got True": {
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": True}
+    },
+    "added_tokens: got 3": {"added_tokens": 3},
+    "added_tokens: got {'a'": {"added_tokens": {"a": 1}},
+    r"added_tokens\[0\].normalized: got True": {
+        "normalizer": {"type": "NFC"},
+        "added_tokens": [{"id": 1, "content": "<|end|>", "normalized": True}],
+    },
     r"added_tokens\[0\]: got 3": {"added_tokens": [3]},
     r"added_tokens\[0\]: got \{'id': 1\}": {"added_tokens": [{"id": 1}]},
     r"added_tokens\[0\]: got id 9": {
@@ -261,11 +290,31 @@ def test_what_we_do_not_do_is_refused_by_name(message):
         ({"eos_token": 3}, "eos_token: got 3"),
         ({"eos_token": "<absent>"}, "eos_token: got '<absent>'"),
         ({"chat_template": 3}, "chat_template: got 3"),
+        (
+            {
+                "chat_template": [
+                    {"name": [], "template": "T"},
+                    {"name": "default", "template": 3},
+                ]
+            },
+            "chat_template: got 3",
+        ),
     ],
 )
 def test_a_bad_config_is_named(config, message):
     with pytest.raises(TokenizerError, match=message):
         Tokenizer.from_hf(changed(), config)
+
+
+def test_a_token_to_normalise_is_read_where_nothing_is_normalised():
+    entry = {"id": 1, "content": "<|end|>", "normalized": True}
+    made = Tokenizer.from_hf(changed(added_tokens=[entry]))
+    assert made.encode("<|end|>") == [1]
+
+
+def test_a_stage_that_puts_a_token_of_the_vocabulary_first_is_read():
+    made = Tokenizer.from_hf(changed(post_processor=begins("<|end|>", 1)))
+    assert made.encode("") == [1]
 
 
 @pytest.mark.parametrize("data", [None, [], "{}", 3])

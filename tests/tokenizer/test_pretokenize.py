@@ -46,7 +46,7 @@ def test_the_words_joined_are_the_text_and_none_is_empty(text):
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(TokenizerError, match=r"tokenizer\.ggml\.pre: got 'x'"):
+    with pytest.raises(TokenizerError, match=r"^pre: got 'x'"):
         Pretokenizer("x")
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,15 +71,28 @@ def test_tokens_that_make_no_vocabulary_are_named(
     tokens = list(toy_metadata[G + "tokens"])
     kinds = list(toy_metadata[G + "token_type"])
     tokens[place], kinds[place] = token, kind
-    with pytest.raises(TokenizerError, match=message):
-        Tokenizer.from_gguf(
-            {**toy_metadata, G + "tokens": tokens, G + "token_type": kinds}
-        )
+    metadata = {**toy_metadata, G + "tokens": tokens, G + "token_type": kinds}
+    with pytest.raises(TokenizerError, match=message) as fault:
+        Tokenizer.from_gguf(metadata)
+    assert fault.value.name.startswith(G)
+
+
+def test_only_the_error_about_a_gguf_file_names_its_keys(toy_metadata):
+    spec = Tokenizer.from_gguf(toy_metadata).spec
+    for name, value in (
+        ("tokens", [*spec.tokens[:-1], ""]),
+        ("kinds", [*spec.kinds, 1]),
+        ("merges", [*spec.merges, "x y"]),
+        ("pre", "x"),
+    ):
+        with pytest.raises(TokenizerError) as fault:
+            Tokenizer(replace(spec, **{name: value}))
+        assert fault.value.name.partition("[")[0] == name
 
 
 def test_a_merge_of_an_absent_token_is_named(toy_metadata):
     merges = [*toy_metadata[G + "merges"], "x y"]
-    with pytest.raises(TokenizerError, match=r"merges\[6\]: got 'x y'"):
+    with pytest.raises(TokenizerError, match=r"ggml.merges\[6\]: got 'x y'"):
         Tokenizer.from_gguf({**toy_metadata, G + "merges": merges})
 
 

@@ -20,6 +20,7 @@ from cutaway.tokenizer import (
     TokenizerError,
     merge_events,
     train_bpe,
+    train_wordpiece,
 )
 from cutaway.tokenizer.corpus import PairCorpus
 from oracles.nasty_text import CURATED, random_texts
@@ -236,6 +237,24 @@ def test_no_text_gives_the_bytes_alone():
 def test_bad_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
         train_bpe(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("special", "message"),
+    [
+        ("<a>", "special_tokens: got '<a>'"),
+        (b"<a>", "special_tokens: got b'<a>'"),
+        ({"<a>": 1}, "special_tokens: got {'<a>': 1}"),
+        (None, "special_tokens: got None"),
+        (["<a>", 3], r"special_tokens\[1\]: got 3"),
+    ],
+)
+def test_special_tokens_are_checked_before_a_text_is_read(special, message):
+    texts = iter(["low low"])
+    for train in (train_bpe, train_wordpiece):
+        with pytest.raises(TokenizerError, match=message):
+            train(texts, vocab_size=300, special_tokens=special)
+    assert next(texts) == "low low"
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,32 @@ def test_of_equal_cuts_the_one_with_the_longest_last_piece_wins():
         assert made.encode(text) == peer_of(made).encode(text).ids
 
 
+@given(st.text("ab", min_size=1, max_size=9), SCORES, st.integers(0, 9))
+@settings(max_examples=100, deadline=None)
+def test_the_longest_piece_may_be_given_and_too_long_does_not_matter(
+    text, scores, more
+):
+    longest = max(map(len, scores)) + more
+    assert viterbi(text, scores, longest=longest) == viterbi(text, scores)
+    given = expected_counts(text, scores, longest)
+    assert given == expected_counts(text, scores)
+
+
+def test_encoding_does_not_go_over_the_vocabulary_for_each_text():
+    class Counted(dict):
+        passes = 0
+
+        def __iter__(self):
+            type(self).passes += 1
+            return super().__iter__()
+
+    made = train_unigram(TEXTS.values(), 100)
+    made.scores = Counted(made.scores)
+    made.encode("low lower")
+    expected_totals({"low": 1, "lower": 2, "wet": 1}, Counted(made.scores))
+    assert Counted.passes <= 2  # one copies the scores
+
+
 @given(st.text("ab", min_size=1, max_size=9), SCORES)
 @settings(max_examples=200, deadline=None)
 def test_expected_counts_are_sums_over_all_cuts(word, scores):
@@ -242,7 +268,8 @@ def test_a_round_begins_lower_because_rare_pieces_were_raised():
     assert [len(one.scores) for one in rounds] == [46, 27, 22]
     for before, after in pairwise(rounds):
         end, begin = before.likelihoods[-1], after.likelihoods[0]
-        raised = expected_totals(words, _lifted(words, before.scores))[1]
+        totals, _ = expected_totals(words, before.scores)
+        raised = expected_totals(words, _lifted(before.scores, totals))[1]
         assert end - begin > 20
         assert 0.98 * (end - begin) < end - raised < end - begin
         assert abs(end - after.likelihoods[-1]) < 0.02
@@ -275,6 +302,20 @@ def test_training_gives_the_size_and_every_character():
     assert train_unigram(["ab"], 400, byte_fallback=True).pieces[1:257] == (
         tuple(BYTES)
     )
+
+
+@pytest.mark.parametrize("byte_fallback", [False, True])
+def test_text_that_spells_a_control_piece_does_not_learn_it(byte_fallback):
+    text = "x<unk>x<unk>x<0x41>y<0x41>" * 20
+    made = train_unigram([text], 400, byte_fallback=byte_fallback)
+    names = [piece for piece, _ in made.pieces]
+    assert names.count("<unk>") == 1
+    assert any("<unk>" in name for name in names[1:])
+    mass = math.fsum(map(math.exp, made.scores.values()))
+    assert mass == pytest.approx(1, abs=1e-9)
+    ids = made.encode(text)
+    assert made.unk_id not in ids
+    assert made.decode(ids) == text
 
 
 def test_a_json_file_of_tokenizers_has_our_pieces():

@@ -148,13 +148,13 @@ def merge_table(
             table[ids[left], ids[right]] = (rank, ids[left + right])
         except KeyError as absent:
             raise TokenizerError(
-                f"tokenizer.ggml.merges[{rank}]",
+                f"merges[{rank}]",
                 f"{line!r}, where {absent} is no token",
                 "two tokens, with a space between, that join into a token",
             ) from None
     if len(table) < len(merges):
         raise TokenizerError(
-            "tokenizer.ggml.merges",
+            "merges",
             f"{len(merges)} merges of {len(table)} different pairs",
             "each pair once",
         )

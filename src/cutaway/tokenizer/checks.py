@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cutaway.tokenizer.errors import TokenizerError
@@ -57,6 +57,19 @@ def check_ids(ids: Any) -> Iterable[Any]:
     except TypeError:  # a number, or an array without dimensions
         pass
     raise TokenizerError("ids", reprlib.repr(ids), "a sequence of token ids")
+
+
+def check_special_tokens(special_tokens: Any) -> list[str]:
+    """Return special tokens as a list; a single text is none."""
+    is_list = isinstance(special_tokens, Sequence)
+    if not is_list or isinstance(special_tokens, (str, bytes)):
+        got = reprlib.repr(special_tokens)
+        raise TokenizerError("special_tokens", got, "a list of texts")
+    for place, token in enumerate(special_tokens):
+        if not isinstance(token, str):
+            name = f"special_tokens[{place}]"
+            raise TokenizerError(name, reprlib.repr(token), "a str")
+    return list(special_tokens)
 
 
 def check_messages(messages: Any) -> list[Mapping[str, Any]]:

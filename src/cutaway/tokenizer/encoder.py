@@ -83,7 +83,8 @@ class WordEncoder:
         word = self._spell(word, "error", 0)
         whole = self._whole(word)
         if whole is not None:
-            return [self._byte_ids(word), [whole]]
+            start = self._byte_ids(word)
+            return [start] if start == [whole] else [start, [whole]]
         return list(merge_steps(self._byte_ids(word), self._merges))
 
     def _encode_word(self, word: str) -> list[int]:

@@ -14,7 +14,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from cutaway.tokenizer.errors import TokenizerError
-from cutaway.tokenizer.hf_stages import postprocessor_bos, pretokenizer_name
+from cutaway.tokenizer.hf_stages import (
+    optional_list,
+    postprocessor_bos,
+    pretokenizer_name,
+)
 from cutaway.tokenizer.spec import TokenizerSpec
 from cutaway.tokenizer.vocab import CONTROL, NORMAL, USER_DEFINED
 
@@ -49,14 +53,16 @@ def spec_from_hf(
     error, unless the caller of ``encode`` says otherwise).
     """
     model = _model(data)
-    tokens, kinds = _tokens(model["vocab"], data.get("added_tokens") or [])
+    normalizer = _normalizer(data.get("normalizer"))
+    added = optional_list("added_tokens", data.get("added_tokens"))
+    tokens, kinds = _tokens(model["vocab"], added, normalizer is not None)
     ids = {token: token_id for token_id, token in enumerate(tokens)}
     config = {} if config is None else config
     names = special_names(config)
     for name, token in names.items():
         if token not in ids:
             raise TokenizerError(name, repr(token), "a token of the vocabulary")
-    bos = postprocessor_bos(data.get("post_processor"))
+    bos = postprocessor_bos(data.get("post_processor"), ids)
     begins = names.get("bos_token") if bos is None else bos
     ends = names.get("eos_token")
     return TokenizerSpec(
@@ -68,7 +74,7 @@ def spec_from_hf(
         bos_token_id=None if begins is None else ids[begins],
         add_bos=bos is not None,
         ignore_merges=bool(model.get("ignore_merges")),
-        normalizer=_normalizer(data.get("normalizer")),
+        normalizer=normalizer,
         chat_template=_template(config.get("chat_template")),
         template_names=names,
     )
@@ -129,13 +135,15 @@ def _model(data: Any) -> Mapping[str, Any]:
 
 
 def _tokens(
-    vocab: Mapping[str, Any], added: Sequence[Any]
+    vocab: Mapping[str, Any], added: Sequence[Any], normalizes: bool
 ) -> tuple[list[str], list[int]]:
     """Return the tokens in order of id, and the kind of each."""
+    # Special tokens are looked for in the text as it came.
+    flags = (*_ADDED_FLAGS, "normalized") if normalizes else _ADDED_FLAGS
     ids: dict[Any, Any] = dict(vocab)
     kinds: dict[Any, int] = {}
     for place, entry in enumerate(added):
-        token, token_id = _added(f"added_tokens[{place}]", entry)
+        token, token_id = _added(f"added_tokens[{place}]", entry, flags)
         if ids.setdefault(token, token_id) != token_id:
             got = f"id {token_id} for {token!r}"
             expected = f"{ids[token]}, its id in the vocabulary"
@@ -152,14 +160,14 @@ def _tokens(
     return tokens, [kinds.get(token, NORMAL) for token in tokens]
 
 
-def _added(name: str, entry: Any) -> tuple[str, int]:
-    """Return the text and id of an added token, or refuse its flags."""
+def _added(name: str, entry: Any, flags: Sequence[str]) -> tuple[str, int]:
+    """Return the text and id of an added token, or refuse one of flags."""
     expected = "a mapping with content and id"
     if not isinstance(entry, Mapping):
         raise TokenizerError(name, repr(entry), expected)
     if not isinstance(entry.get("content"), str) or "id" not in entry:
         raise TokenizerError(name, repr(dict(entry)), expected)
-    for flag in _ADDED_FLAGS:
+    for flag in flags:
         if entry.get(flag):
             raise TokenizerError(f"{name}.{flag}", True, "False")
     return entry["content"], entry["id"]
@@ -190,12 +198,12 @@ def _normalizer(stage: Any) -> Literal["NFC"] | None:
 def _template(template: Any) -> str | None:
     """Return the chat template; of several that have names, "default"."""
     if isinstance(template, Sequence) and not isinstance(template, str):
-        named = {
-            entry.get("name"): entry.get("template")
+        named = [
+            entry.get("template")
             for entry in template
-            if isinstance(entry, Mapping)
-        }
-        template = named.get("default")
+            if isinstance(entry, Mapping) and entry.get("name") == "default"
+        ]
+        template = named[-1] if named else None
     if template is None or isinstance(template, str):
         return template
     raise TokenizerError("chat_template", repr(template)[:60], "a text")

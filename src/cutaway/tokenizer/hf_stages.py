@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutaway.tokenizer.errors import TokenizerError
-from cutaway.tokenizer.pretokenize import LLAMA3, PRETOKENIZERS, QWEN2
+from cutaway.tokenizer.pretokenize import PRETOKENIZERS
 from cutaway.tokenizer.spec import TokenizerSpec
 
 
@@ -21,7 +21,7 @@ def pretokenizer_json(name: str) -> dict[str, Any]:
     if name == "smollm":
         digits = {"type": "Digits", "individual_digits": True}
         return _sequence([digits, byte_level_json()])
-    pattern = {"llama-bpe": LLAMA3, "qwen2": QWEN2}[name]
+    (pattern,) = PRETOKENIZERS[name]
     split = {
         "type": "Split",
         "pattern": {"Regex": pattern},
@@ -47,17 +47,23 @@ def pretokenizer_name(stage: Any) -> str:
     )
 
 
-def postprocessor_bos(stage: Any) -> str | None:
+def postprocessor_bos(stage: Any, ids: Mapping[str, int]) -> str | None:
     """Return the token that a post-processor puts first, or None.
 
+    Args:
+        stage: The stage, parsed; None if there is none.
+        ids: The id of each token.
+
     Raises:
-        TokenizerError: It does anything else to the ids.
+        TokenizerError: It does anything else to the ids, or puts what is
+            no token, or an id that is not the token's.
     """
     bos = None
-    for step in _steps(stage, "processors"):
+    for step in _steps(stage, "post_processor.processors"):
         kind = step.get("type") if isinstance(step, Mapping) else None
         if kind == "TemplateProcessing" and bos is None:
             bos = _template_bos(step)
+            _check_template_id(step, bos, ids)
         elif kind != "ByteLevel":  # which only moves offsets
             raise TokenizerError(
                 "post_processor",
@@ -102,19 +108,26 @@ def _sequence(stages: list[dict[str, Any]]) -> dict[str, Any]:
     return {"type": "Sequence", "pretokenizers": stages}
 
 
-def _steps(stage: Any, key: str) -> list[Any]:
-    """Return the steps of a stage: of a sequence its members."""
+def optional_list(name: str, value: Any) -> list[Any]:
+    """Return a list of the file; what is absent is an empty one."""
+    if value is not None and not isinstance(value, list):
+        raise TokenizerError(name, repr(value)[:60], "a list")
+    return value or []
+
+
+def _steps(stage: Any, name: str) -> list[Any]:
+    """Return the steps of a stage: of a sequence its members, by name."""
     if stage is None:
         return []
     if isinstance(stage, Mapping) and stage.get("type") == "Sequence":
-        return list(stage.get(key) or [])
+        return optional_list(name, stage.get(name.rpartition(".")[2]))
     return [stage]
 
 
 def _essence(stage: Any) -> list[Any]:
     """Return what of a pre-tokenizer decides the cuts."""
     found = []
-    for step in _steps(stage, "pretokenizers"):
+    for step in _steps(stage, "pre_tokenizer.pretokenizers"):
         step = dict(step) if isinstance(step, Mapping) else {"type": step}
         step.pop("trim_offsets", None)  # moves offsets, not cuts
         if step.get("type") == "ByteLevel":
@@ -139,3 +152,19 @@ def _template_bos(step: Mapping[str, Any]) -> str:
             "one special token, then the text",
         )
     return token
+
+
+def _check_template_id(
+    step: Mapping[str, Any], bos: str, ids: Mapping[str, int]
+) -> None:
+    """Refuse a template's first token that the vocabulary has not so."""
+    if bos not in ids:
+        expected = "a token of the vocabulary"
+        raise TokenizerError("post_processor", repr(bos), expected)
+    try:
+        given = step["special_tokens"][bos]["ids"]
+    except (TypeError, KeyError):
+        given = None
+    if given != [ids[bos]]:
+        name = f"post_processor.special_tokens[{bos!r}].ids"
+        raise TokenizerError(name, repr(given)[:60], f"[{ids[bos]}]")

@@ -77,9 +77,7 @@ class Pretokenizer:
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or name not in PRETOKENIZERS:
             known = ", ".join(repr(known) for known in PRETOKENIZERS)
-            raise TokenizerError(
-                "tokenizer.ggml.pre", repr(name), f"one of {known}"
-            )
+            raise TokenizerError("pre", repr(name), f"one of {known}")
         self.name = name
         *first, last = PRETOKENIZERS[name]
         # A split at a captured match keeps the match as a piece.

@@ -11,6 +11,13 @@ from typing import Any, Literal
 from cutaway.tokenizer.errors import TokenizerError
 
 _PREFIX = "tokenizer.ggml."
+# The keys of a file that become fields of a spec as they are.
+_KEYS = {
+    "tokens": "tokens",
+    "kinds": "token_type",
+    "merges": "merges",
+    "pre": "pre",
+}
 # Set, these change what ``encode`` must do in ways it does not.
 _UNSUPPORTED_FLAGS = ("add_eos_token", "add_space_prefix")
 # Cuts whose models take a word that is a token whole, and begin a text
@@ -101,6 +108,17 @@ class TokenizerSpec:
             ),
             template_names=named,
         )
+
+
+def gguf_name(name: str) -> str:
+    """Return the key of a GGUF file for a field of a spec at fault.
+
+    >>> gguf_name("kinds[3]"), gguf_name("text")
+    ('tokenizer.ggml.token_type[3]', 'text')
+    """
+    field_name, bracket, place = name.partition("[")
+    key = _KEYS.get(field_name)
+    return name if key is None else f"{_PREFIX}{key}{bracket}{place}"
 
 
 def _missing(key: str) -> TokenizerError:

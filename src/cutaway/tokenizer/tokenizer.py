@@ -14,7 +14,7 @@ from cutaway.tokenizer.encoder import MissingBytes, WordEncoder
 from cutaway.tokenizer.errors import TokenizerError
 from cutaway.tokenizer.hf_read import spec_from_hf
 from cutaway.tokenizer.pretokenize import Pretokenizer
-from cutaway.tokenizer.spec import TokenizerSpec
+from cutaway.tokenizer.spec import TokenizerSpec, gguf_name
 from cutaway.tokenizer.special import SpecialTokens
 from cutaway.tokenizer.vocab import Vocabulary
 
@@ -89,7 +89,12 @@ class Tokenizer(TokenDecoder):
 
         Cost: less than 0.1 s for 49,152 tokens.
         """
-        return cls(TokenizerSpec.from_gguf(metadata))
+        spec = TokenizerSpec.from_gguf(metadata)
+        try:
+            return cls(spec)
+        except TokenizerError as fault:
+            key = gguf_name(fault.name)
+            raise TokenizerError(key, fault.got, fault.expected) from None
 
     @classmethod
     def from_hf(

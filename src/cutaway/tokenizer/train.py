@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import islice
-from typing import Any
 
 from cutaway.core.checks import check_int
 from cutaway.core.errors import ArgumentError
+from cutaway.tokenizer.checks import check_special_tokens
 from cutaway.tokenizer.corpus import PairCorpus, check_word_counts, count_words
-from cutaway.tokenizer.errors import TokenizerError
 from cutaway.tokenizer.pretokenize import Pretokenizer
 from cutaway.tokenizer.spec import TokenizerSpec
 from cutaway.tokenizer.symbols import BYTE_TO_SYMBOL, to_symbols
@@ -139,8 +138,8 @@ def train_bpe(
         min_count: Learn no pair that occurs less often.
 
     Raises:
-        TokenizerError: A text is no text, or a special token is empty or
-            given twice.
+        TokenizerError: A text is no text, or a special token is no text,
+            empty or given twice.
         ArgumentError: Neither or both sizes are given, or one is too small.
 
     Cost: seconds for a megabyte of English and a few thousand merges.
@@ -152,10 +151,11 @@ def train_bpe(
     >>> [tokenizer.id_to_token(i) for i in tokenizer.encode("slow wet")]
     ['s', 'low', 'Ġ', 'w', 'e', 't']
     """
+    special = check_special_tokens(special_tokens)
     words = _symbol_words(texts, Pretokenizer(pretokenizer))
     seen = BYTE_TO_SYMBOL if all_bytes else {c for word in words for c in word}
     symbols = sorted(seen)
-    tokens = [*_check_special(special_tokens), *symbols]
+    tokens = [*special, *symbols]
     if (vocab_size is None) == (num_merges is None):
         got = f"vocab_size={vocab_size}, num_merges={num_merges}"
         raise ArgumentError("size", got, "one of the two")
@@ -173,7 +173,7 @@ def train_bpe(
         if event.joined not in known:  # two merges may make one token
             known.add(event.joined)
             tokens.append(event.joined)
-    marked = len(special_tokens)
+    marked = len(special)
     return Tokenizer(
         TokenizerSpec(
             tokens=tokens,
@@ -190,12 +190,3 @@ def _symbol_words(
     """Return the words of some texts, in byte symbols, with their counts."""
     counts = count_words(texts, pretokenizer)
     return {to_symbols(word.encode()): n for word, n in counts.items()}
-
-
-def _check_special(special_tokens: Any) -> list[str]:
-    """Return the special tokens, or refuse what is no list of texts."""
-    whole = isinstance(special_tokens, Sequence)
-    if isinstance(special_tokens, str) or not whole:
-        got = repr(special_tokens)
-        raise TokenizerError("special_tokens", got, "a list of texts")
-    return list(special_tokens)

@@ -25,7 +25,10 @@ _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def viterbi(
-    text: str, scores: Mapping[str, float], unk_score: float = -math.inf
+    text: str,
+    scores: Mapping[str, float],
+    unk_score: float = -math.inf,
+    longest: int | None = None,
 ) -> list[str]:
     """Return the pieces of the most probable cut of a text.
 
@@ -34,6 +37,8 @@ def viterbi(
         scores: The log-probability of each piece.
         unk_score: What a character costs that is no piece. With ``-inf``
             such a text has no cut.
+        longest: Characters of the longest piece, if it is known: a caller
+            with many texts counts once, not for each.
 
     Returns:
         Pieces that joined are the text. Of equally probable cuts it is the
@@ -49,7 +54,8 @@ def viterbi(
     >>> viterbi("abc", scores)
     ['ab', 'c']
     """
-    longest = max(map(len, scores), default=1)
+    if longest is None:
+        longest = max(map(len, scores), default=1)
     # For each place: the score of the best cut that ends there, and where
     # its last piece starts.
     best = [(0.0, 0)] + [(-math.inf, -1)] * len(text)
@@ -142,6 +148,7 @@ class Unigram:
         }
         least = min(self.scores.values(), default=0.0)
         self._unk_score = least - UNK_PENALTY
+        self._longest = max(map(len, self.scores), default=1)
         if byte_fallback:
             for byte in range(256):
                 if _byte_piece(byte) not in self.ids:
@@ -166,7 +173,8 @@ class Unigram:
         marked = SPACE * self.dummy_prefix + text.replace(" ", SPACE)
         found: list[str] = []
         unknown = False
-        for piece in viterbi(marked, self.scores, self._unk_score):
+        unk_score, longest = self._unk_score, self._longest
+        for piece in viterbi(marked, self.scores, unk_score, longest):
             if piece not in self.scores and unknown:
                 found[-1] += piece
             else:

@@ -17,7 +17,7 @@ from cutaway.tokenizer.errors import TokenizerError
 
 
 def expected_counts(
-    word: str, scores: Mapping[str, float]
+    word: str, scores: Mapping[str, float], longest: int | None = None
 ) -> tuple[float, dict[str, float]]:
     """Return a word's log-probability, and how often each piece is used.
 
@@ -27,6 +27,7 @@ def expected_counts(
     Args:
         word: The word.
         scores: The log-probability of each piece.
+        longest: Characters of the longest piece, if it is known.
 
     Raises:
         TokenizerError: No cut spells the word.
@@ -40,7 +41,8 @@ def expected_counts(
     >>> round(math.exp(log_p), 4), round(counts["ab"], 4)
     (0.75, 0.6667)
     """
-    longest = max(map(len, scores), default=1)
+    if longest is None:
+        longest = max(map(len, scores), default=1)
     spans = [
         (start, end, word[start:end])
         for start in range(len(word))
@@ -77,8 +79,9 @@ def expected_totals(
     """
     totals: defaultdict[str, float] = defaultdict(float)
     likelihood = 0.0
+    longest = max(map(len, scores), default=1)
     for word, times in check_word_counts(word_counts).items():
-        log_p, counts = expected_counts(word, scores)
+        log_p, counts = expected_counts(word, scores, longest)
         likelihood += times * log_p
         for piece, count in counts.items():
             totals[piece] += times * count

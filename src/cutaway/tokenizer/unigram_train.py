@@ -48,16 +48,19 @@ def prune(
     """
     totals, _ = expected_totals(word_counts, scores)
     others = dict(scores)
+    longest = max(map(len, scores), default=1)
 
     def loss(piece: str) -> float:
         own = others.pop(piece)
-        instead = sum(others[part] for part in viterbi(piece, others))
+        parts = viterbi(piece, others, longest=longest)
+        instead = sum(others[part] for part in parts)
         others[piece] = own
         return totals.get(piece, 0.0) * (own - instead)
 
     longer = {piece: loss(piece) for piece in scores if len(piece) > 1}
     room = max(0, keep - (len(scores) - len(longer)))
-    best = sorted(longer, key=lambda piece: (-longer[piece], piece))[:room]
+    ranked = sorted(longer, key=lambda piece: (-longer[piece], piece))
+    best = set(ranked[:room])
     return {
         piece: score
         for piece, score in scores.items()
@@ -161,13 +164,14 @@ def _rounds(
         for _ in range(em_steps):
             scores, likelihood = em_step(words, scores)
             likelihoods.append(likelihood)
-        likelihoods.append(em_step(words, scores)[1])
+        totals, likelihood = expected_totals(words, scores)
+        likelihoods.append(likelihood)
         yield UnigramRound(scores, tuple(likelihoods))
         longer = sum(len(piece) > 1 for piece in scores)
         if len(scores) <= num_pieces or not longer:
             return
         keep = max(num_pieces, int(keep_share * len(scores)))
-        scores = prune(words, _lifted(words, scores), keep)
+        scores = prune(words, _lifted(scores, totals), keep)
 
 
 def train_unigram(
@@ -217,14 +221,17 @@ def train_unigram(
         words, vocab_size - len(control), max_piece_chars=max_piece_chars
     )
     *_, last = rounds
-    scores = _lifted(words, last.scores)
+    # Text may spell a control piece: that is not to be found in it.
+    found = {p: s for p, s in last.scores.items() if p not in control}
+    totals, _ = expected_totals(words, found)
+    scores = _lifted(found, totals)
     ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     pieces = [*((piece, 0.0) for piece in control), *ranked]
     return Unigram(pieces, byte_fallback=byte_fallback)
 
 
 def _lifted(
-    words: Mapping[str, int], scores: Mapping[str, float]
+    scores: Mapping[str, float], totals: Mapping[str, float]
 ) -> dict[str, float]:
     """Raise what is used less than half a time to the least that is used.
 
@@ -232,7 +239,6 @@ def _lifted(
     steps; as part of a replacement or of a new word it must count as rare,
     not as impossible. The probabilities add up to one again.
     """
-    totals, _ = expected_totals(words, scores)
     used = [s for piece, s in scores.items() if totals.get(piece, 0.0) >= 0.5]
     least = min(used, default=-math.inf)
     raised = {piece: max(score, least) for piece, score in scores.items()}

@@ -89,21 +89,21 @@ def _check(tokens: Sequence[str], kinds: Sequence[int]) -> None:
     """Refuse tokens and kinds that do not make a vocabulary."""
     if len(tokens) != len(kinds):
         raise TokenizerError(
-            "tokenizer.ggml.token_type",
+            "kinds",
             f"{len(kinds)} types for {len(tokens)} tokens",
             "one for each token",
         )
     if len(set(tokens)) < len(tokens) or "" in tokens:
         token, times = Counter(["", *tokens]).most_common(1)[0]
         raise TokenizerError(
-            "tokenizer.ggml.tokens",
+            "tokens",
             f"{token!r} {times} times",
             "every token once, and none empty",
         )
     for token_id, kind in enumerate(kinds):
         if kind not in (NORMAL, CONTROL, USER_DEFINED):
             raise TokenizerError(
-                f"tokenizer.ggml.token_type[{token_id}]",
+                f"kinds[{token_id}]",
                 kind,
                 "1 (normal), 3 (control) or 4 (user-defined)",
             )
@@ -112,7 +112,7 @@ def _check(tokens: Sequence[str], kinds: Sequence[int]) -> None:
     for token_id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)):
         if kind == NORMAL and not set(token) <= set(BYTE_TO_SYMBOL):
             raise TokenizerError(
-                f"tokenizer.ggml.tokens[{token_id}]",
+                f"tokens[{token_id}]",
                 repr(token),
                 "a normal token written in byte symbols",
             )

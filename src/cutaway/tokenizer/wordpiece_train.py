@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from cutaway.core.checks import check_int
+from cutaway.tokenizer.checks import check_special_tokens
 from cutaway.tokenizer.corpus import PairCorpus, check_word_counts, count_words
-from cutaway.tokenizer.errors import TokenizerError
 from cutaway.tokenizer.train import MergeEvent
 from cutaway.tokenizer.wordpiece import PREFIX, WordPiece, split_words
 
@@ -117,12 +117,10 @@ def train_wordpiece(
     >>> pieces.tokens[8:], pieces.tokenize("wet low, slow")
     (('##ow', 'low'), ['w', '##e', '##t', 'low', '[UNK]', '[UNK]'])
     """
+    special = check_special_tokens(special_tokens)
     words = count_words(texts, split_words)
-    if isinstance(special_tokens, str):
-        got = repr(special_tokens)
-        raise TokenizerError("special_tokens", got, "a list of texts")
     alphabet = set(chain.from_iterable(map(characters, words)))
-    tokens = [*special_tokens, *sorted(alphabet)]
+    tokens = [*special, *sorted(alphabet)]
     check_int("vocab_size", vocab_size, low=max(1, len(tokens)))
     known = set(tokens)
     for event in wordpiece_events(words, min_count=min_count):
