@@ -23,7 +23,7 @@ from cutaway.weights import (
     SafetensorsError,
     SafetensorsFile,
     hf_config,
-    hf_decoder_names,
+    hf_stored,
     save_hf_folder,
     save_safetensors,
 )
@@ -147,11 +147,12 @@ def test_untied_weights_and_half_split_rows_come_back(tmp_path, source):
     )
     params = Params.random(config, 1, impl="numpy")
     tensors = params.to_hf(config)
-    assert set(tensors) == set(hf_decoder_names(1))
+    stored = hf_stored("llama", config)
+    assert set(tensors) == {place.names[0] for place in stored.values()}
     save_hf_folder(tmp_path / "m", config, tensors, source.tokenizer)
     loaded = load_checkpoint(tmp_path / "m", impl="numpy")
     assert loaded.config == config
-    for ours in hf_decoder_names(1).values():
+    for ours in stored:
         np.testing.assert_array_equal(loaded.params[ours], params[ours])
 
 
@@ -287,6 +288,27 @@ def test_a_chat_template_in_a_file_of_its_own_is_read(folder, source):
     ) == source.tokenizer.apply_chat_template(MESSAGES)
 
 
+@pytest.mark.parametrize("first", [None, 5000])
+def test_a_second_save_is_what_is_read_not_the_first(source, tmp_path, first):
+    """Whole over sharded and sharded over whole; the index or file goes."""
+    path = save(source, tmp_path / "model", max_shard_bytes=first)
+    (path / "chat_template.jinja").write_text("of the first save")
+    tensors = source.decoder.params.to_hf(source.config)
+    doubled = {name: 2 * array for name, array in tensors.items()}
+    limit = 5000 if first is None else None
+    save_hf_folder(
+        path, source.config, doubled, source.tokenizer, max_shard_bytes=limit
+    )
+    assert (path / "model.safetensors").is_file() == (limit is None)
+    assert (path / INDEX).is_file() == (limit is not None)
+    with HFFolder(path) as opened:
+        assert opened.tensors.keys() == doubled.keys()
+        for name, array in doubled.items():
+            np.testing.assert_array_equal(opened.tensor(name), array)
+        again = opened.tokenizer()
+    assert again.spec.chat_template == source.tokenizer.spec.chat_template
+
+
 # -- unsound folders ---------------------------------------------------------
 
 
@@ -304,6 +326,12 @@ def test_a_missing_or_broken_file_is_named(folder):
             assert name in str(caught.value)
         (folder / name).write_bytes(whole)
     load_checkpoint(folder, impl="numpy")
+
+
+def test_a_chat_template_that_is_no_text_is_named(folder):
+    (folder / "chat_template.jinja").write_bytes(b"{{ \xff }}")
+    with pytest.raises(HFFolderError, match=r"chat_template\.jinja: got"):
+        HFFolder(folder).tokenizer()
 
 
 @pytest.mark.parametrize(

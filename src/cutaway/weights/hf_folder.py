@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -127,14 +128,19 @@ class HFFolder:
         writers, in ``chat_template.jinja``.
 
         Raises:
-            HFFolderError: A file is absent or no JSON.
+            HFFolderError: A file is absent, no JSON or no text.
             TokenizerError: It is none that this package does.
         """
         data = self._json(TOKENIZER)
         config = self._optional(TOKENIZER_CONFIG)
         template = self.path / CHAT_TEMPLATE
         if template.is_file():
-            config = {**config, "chat_template": template.read_text("utf-8")}
+            try:
+                text = template.read_text("utf-8")
+            except (OSError, UnicodeDecodeError) as fault:
+                expected = "a text in UTF-8"
+                raise HFFolderError(str(template), fault, expected) from None
+            config = {**config, "chat_template": text}
         return Tokenizer.from_hf(data, config)
 
     def close(self) -> None:
@@ -180,7 +186,7 @@ class HFFolder:
         there = (self.path / file_name).is_file()
         return self._json(file_name) if there else {}
 
-    def _weight_map(self) -> dict[str, list[str] | None]:
+    def _weight_map(self) -> Mapping[str, list[str] | None]:
         """Return the files of weights, and the tensors wanted of each."""
         if (self.path / WEIGHTS).is_file():
             return {WEIGHTS: None}
@@ -191,12 +197,10 @@ class HFFolder:
         if not isinstance(weight_map, dict) or not weight_map:
             name = f"{self.path / INDEX}: weight_map"
             raise HFFolderError(name, repr(weight_map)[:60], "file by tensor")
-        wanted: dict[str, list[str] | None] = {}
+        wanted: dict[str, list[str]] = {}
         for tensor, file_name in weight_map.items():
             self._check_file_name(tensor, file_name)
-            names = wanted.setdefault(file_name, [])
-            if names is not None:
-                names.append(tensor)
+            wanted.setdefault(file_name, []).append(tensor)
         return wanted
 
     def _check_file_name(self, tensor: str, file_name: Any) -> None:

@@ -16,12 +16,14 @@ from cutaway.core.rope_scaling import RopeScaling
 from cutaway.core.rope_scaling_files import HF_FIELDS
 from cutaway.tokenizer import Tokenizer, tokenizer_config, tokenizer_json
 from cutaway.weights.hf_folder import (
+    CHAT_TEMPLATE,
     CONFIG,
     INDEX,
     TOKENIZER,
     TOKENIZER_CONFIG,
     WEIGHTS,
 )
+from cutaway.weights.safetensors_header import ITEM_BYTES
 from cutaway.weights.safetensors_write import save_safetensors
 
 if TYPE_CHECKING:
@@ -90,7 +92,8 @@ def save_hf_folder(
 
     Args:
         path: The folder; made if it is not there. Files of the same names
-            are replaced.
+            are replaced, and those removed that would be read instead: an
+            earlier ``model.safetensors``, index or chat template.
         config: The model's sizes.
         tensors: Arrays under Hugging Face's names, rows of q and k
             half-split, as ``Params.to_hf`` gives them.
@@ -130,8 +133,11 @@ def save_hf_folder(
             text = json.dumps(value, indent=2, ensure_ascii=False)
             (folder / name).write_text(text + "\n", "utf-8")
         target.mkdir(exist_ok=True)
-        for file in folder.iterdir():
-            file.replace(target / file.name)
+        written = {file.name for file in folder.iterdir()}
+        for name in written:
+            (folder / name).replace(target / name)
+        for name in {WEIGHTS, INDEX, CHAT_TEMPLATE} - written:
+            (target / name).unlink(missing_ok=True)
 
 
 def _save_weights(
@@ -162,8 +168,7 @@ def _save_weights(
 
 
 def _num_bytes(tensors: Mapping[str, Any], dtype: str) -> int:
-    size = 4 if dtype == "F32" else 2
-    return sum(array.size * size for array in tensors.values())
+    return sum(array.size * ITEM_BYTES[dtype] for array in tensors.values())
 
 
 def _shards(

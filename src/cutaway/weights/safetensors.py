@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cutaway.weights.mapped_file import MappedFile
+from cutaway.weights.quant import dequantize
 from cutaway.weights.safetensors_header import (
     SafetensorsError,
     read_safetensors_header,
@@ -103,8 +102,7 @@ class SafetensorsFile(MappedFile):
         info = self._info(name)
         raw = self.raw(name)
         if info.dtype == "BF16":
-            wide = raw.view("<u2").astype(np.uint32) << 16
-            array = wide.view(np.float32)
+            array = dequantize(raw, "BF16", info.shape)
         elif info.dtype in NUMPY_TYPES:
             array = raw.view(NUMPY_TYPES[info.dtype])
         else:

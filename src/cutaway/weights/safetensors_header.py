@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -43,6 +44,11 @@ ITEM_BYTES: Mapping[str, int] = MappingProxyType(
 MAX_HEADER_BYTES = 100_000_000
 """What the format allows a header to take."""
 
+MAX_DIMS = 64
+"""The most dimensions of a NumPy array."""
+
+_MAX_ELEMENTS = (1 << 60) - 1  # of 8 bytes: what NumPy can address
+
 
 @dataclass(frozen=True)
 class SafetensorsHeader:
@@ -76,8 +82,8 @@ def read_safetensors_header(buffer: Any, file_name: str) -> SafetensorsHeader:
 
     Cost: O(header).
     Source: huggingface/safetensors, README, section Format.
-    Differs: the library lets blanks stand before the JSON and takes the
-    last of two tensors of one name.
+    Differs: the library lets blanks stand before the JSON, takes the last
+    of two tensors of one name, and any shape of an empty tensor.
     """
     data_offset = 8 + _header_length(buffer, file_name)
     entries = _parse(bytes(buffer[8:data_offset]), file_name)
@@ -110,8 +116,7 @@ def _parse(data: bytes, file_name: str) -> dict[str, Any]:
     def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [key for key, _ in pairs]
-            twin = next(key for key in names if names.count(key) > 1)
+            [(twin, _)] = Counter(key for key, _ in pairs).most_common(1)
             raise SafetensorsError(f"{name}, name", repr(twin), "no name twice")
         return found
 
@@ -119,7 +124,9 @@ def _parse(data: bytes, file_name: str) -> dict[str, Any]:
         raise SafetensorsError(name, repr(data[:8]), "JSON that begins with {")
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=without_twins)
-    except (UnicodeDecodeError, json.JSONDecodeError) as fault:
+    except SafetensorsError:
+        raise
+    except ValueError as fault:  # no UTF-8, no JSON, or 5,000 digits
         raise SafetensorsError(name, fault, "one JSON object") from None
     except RecursionError:
         expected = "JSON of three levels"
@@ -146,8 +153,8 @@ def _entry(name: str, entry: Any, file_name: str) -> TensorInfo:
     if not isinstance(dtype, str) or dtype not in ITEM_BYTES:
         known = ", ".join(ITEM_BYTES)
         raise SafetensorsError(f"{what}, dtype", repr(dtype), f"one of {known}")
-    if not _are_counts(shape):
-        expected = "a list of integers from 0"
+    if not _is_shape(shape):
+        expected = f"at most {MAX_DIMS} integers from 0, product below 2**60"
         raise SafetensorsError(f"{what}, shape", repr(shape)[:60], expected)
     if not _are_counts(span) or len(span) != 2 or span[0] > span[1]:
         expected = "where the bytes begin and end"
@@ -161,10 +168,17 @@ def _entry(name: str, entry: Any, file_name: str) -> TensorInfo:
     return TensorInfo(name, tuple(shape), dtype, span[0], nbytes)
 
 
+def _is_shape(value: Any) -> bool:
+    """Whether NumPy has arrays of this shape, empty ones included."""
+    if not _are_counts(value) or len(value) > MAX_DIMS:
+        return False
+    return math.prod(size or 1 for size in value) <= _MAX_ELEMENTS
+
+
 def _are_counts(value: Any) -> bool:
-    """Whether a value is a list of integers that are not negative."""
+    """Whether a value is a list of integers that 63 bits can hold."""
     return isinstance(value, list) and all(
-        type(item) is int and item >= 0 for item in value
+        type(item) is int and 0 <= item < 1 << 63 for item in value
     )
 
 

@@ -42,12 +42,14 @@ def save_safetensors(
         path: The file to write.
         tensors: Arrays by name.
         dtype: ``"F32"``, ``"F16"`` or ``"BF16"``: what floats are stored
-            as, rounded to the nearest; None keeps the type of each array.
+            as, rounded to the nearest by way of float32; None keeps the
+            type of each array.
         metadata: Texts by name; Hugging Face writes ``format: pt``.
 
     Raises:
         ArgumentError: A name or text is no str, an array is of a type
-            that the format lacks, or a number does not fit into F16.
+            that the format lacks, or a number to be converted is not
+            finite or too large.
         OSError: The file cannot be written.
 
     Cost: one pass over the arrays; a conversion copies one array at a time.
@@ -75,7 +77,7 @@ def save_safetensors(
         with partial.open("wb") as file:
             file.write(header)
             for name in names:
-                for part in _packed(tensors[name], stored[name]):
+                for part in _packed(name, tensors[name], stored[name]):
                     file.write(part)
         partial.replace(target)
     finally:
@@ -142,12 +144,16 @@ def _header(
     return len(data).to_bytes(8, "little") + data
 
 
-def _packed(array: Any, kind: str) -> Iterator[Any]:
+def _packed(name: str, array: Any, kind: str) -> Iterator[Any]:
     """Yield the bytes of an array, in parts of some megabytes."""
     flat = np.ascontiguousarray(array).reshape(-1)
     for start in range(0, flat.size, _PART_ELEMENTS):
         part = flat[start : start + _PART_ELEMENTS]
         if _STORED[part.dtype] == kind:
             yield part.view(np.uint8)
-        else:
+            continue
+        try:
             yield quantize(part, kind)
+        except ArgumentError as fault:
+            what = f"tensors[{name!r}]"
+            raise ArgumentError(what, fault.got, fault.expected) from None
