@@ -14,6 +14,8 @@ from cutaway.book.lecture import (
 )
 from cutaway.book.roofline_chart import draw_points, draw_roof
 from cutaway.book.roofline_explorer import (
+    MAX_BATCH_SIZE,
+    MAX_KV_LEN,
     explorer_data,
     is_dense,
     model_entry,
@@ -133,11 +135,24 @@ def test_the_explorer_has_every_dense_model_and_every_machine():
         (("llama-2-7b", "no-gpu"), {}, "machine"),
         (("llama-2-7b", "h100-sxm"), {"batch_size": 3}, "batch_size"),
         (("llama-2-7b", "h100-sxm"), {"kv_len": 0}, "kv_len"),
+        (("llama-2-7b", "h100-sxm"), {"batch_size": 2048}, "batch_size"),
+        (("llama-2-7b", "h100-sxm"), {"kv_len": 8192}, "kv_len"),
+        (("llama-3.1-8b", "h100-sxm"), {"kv_len": 2**18}, "kv_len"),
     ],
 )
 def test_an_impossible_first_view_is_refused(arguments, options, name):
     with pytest.raises(CutawayError, match=name):
         explorer_data(*arguments, **options)
+
+
+def test_the_first_view_may_be_the_end_of_both_sliders():
+    start = explorer_data(
+        "llama-3.1-8b",
+        "h100-sxm",
+        batch_size=MAX_BATCH_SIZE,
+        kv_len=MAX_KV_LEN,
+    )["start"]
+    assert (start["batch"], start["context"]) == (1024, 131_072)
 
 
 def test_a_mixture_of_experts_has_no_coefficients():
@@ -150,7 +165,7 @@ def test_the_lectures_numbers_of_three_batches():
     assert [round(x, 2) for x in gigabytes(batches)] == [26.87, 79.72, 240.78]
     assert [round(x, 2) for x in milliseconds(batches)] == [8.02, 23.8, 71.87]
     rates = tokens_per_second(batches)
-    assert rates == pytest.approx([124.7, 2689.5, 3561.8], abs=0.06)
+    assert rates == pytest.approx([124.7, 2689.5, 3561.8], abs=0.05)
     assert round(tokens_per_second((256,), 8)[0]) == 13_068
     strict = strict_milliseconds(["llama-3.1-8b", "llama-2-13b"])
     assert [round(x, 2) for x in strict] == [4.48, 7.67]

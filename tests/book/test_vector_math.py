@@ -13,6 +13,7 @@ import torch
 
 from cutaway.book.exercises import section_exercises
 from cutaway.book.grade import verdict
+from cutaway.book.judge import Judge, WrongAnswerError
 from cutaway.decoder.lens import logit_lens
 from cutaway.layers import rms_norm, swiglu
 
@@ -124,6 +125,57 @@ def lens_by_torch(stream, g, eps, unembed, token_id):
 def test_answers_written_differently_pass(exercise, answer):
     result = verdict(exercise, answer)
     assert result.status == "correct", result.message
+
+
+def in_float64(reference):
+    """The reference in float64, its result in the type of the input."""
+
+    def answer(first, *rest):
+        wide = [
+            a.astype(np.float64) if isinstance(a, np.ndarray) else a
+            for a in (first, *rest)
+        ]
+        return reference(*wide).astype(first.dtype)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "seed"),
+    [
+        (SWIGLU, in_float64(SWIGLU.reference), 141),  # a sum that cancels
+        (SWIGLU, swiglu_by_tanh, 48),
+        (LENS, in_float64(LENS.reference), 3394),  # logits of hundreds
+    ],
+)
+def test_an_answer_more_exact_than_the_reference_passes(exercise, answer, seed):
+    exercise.grade(Judge(exercise, answer, np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (np.array, "expected a list of ids"),
+        (lambda ids: [float(i) for i in ids], "expected a list of ids"),
+        (lambda ids: [i == 1 for i in ids], "expected a list of ids"),
+        (lambda ids: [*ids, 0], "ids, expected"),
+        (lambda ids: ids[::-1], r"index \[0\]: got id"),
+    ],
+)
+def test_a_list_of_ids_is_compared_by_kind_length_and_place(change, says):
+    def answer(*args):
+        return change(NEAREST.reference(*args))
+
+    judge = Judge(NEAREST, answer, np.random.default_rng(0))
+    with pytest.raises(WrongAnswerError, match=says):
+        NEAREST.grade(judge)
+
+
+def test_a_list_of_numpy_integers_passes():
+    def answer(*args):
+        return list(np.array(NEAREST.reference(*args), np.int64))
+
+    assert verdict(NEAREST, answer).status == "correct"
 
 
 def test_the_references_equal_the_package():

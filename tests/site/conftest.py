@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bookcheck.site import Site
+from sitebook.kv_calculator import calculator, calculator_page
 from sitebook.make import make_book
 from sitebook.widget_pages import open_page, widget_page
 from sitetools import build, toc_entries
@@ -19,7 +20,7 @@ from sitetools import build, toc_entries
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLE = "CUTAWAY_SITE"
 
-__all__ = ["open_page", "widget_page"]
+__all__ = ["calculator", "calculator_page", "open_page", "widget_page"]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

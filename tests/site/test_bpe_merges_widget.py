@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bookcheck.site_visit import barriers, switch
 from cutaway.book.merge_ladder import merge_figure, merge_trace
 from cutaway.book.token_steps import visible
-from cutaway.core.errors import ArgumentError
 from cutaway.tokenizer import (
     BYTE_TO_SYMBOL,
     Tokenizer,
@@ -21,10 +19,17 @@ from cutaway.tokenizer import (
     merge_steps,
     to_bytes,
     to_symbols,
-    train_bpe,
 )
 from cutaway.weights import GGUFFile, fetch
 from oracles.nasty_text import CURATED, random_texts
+from sitebook.widget_pages import (
+    check_barriers,
+    check_dark,
+    check_letters,
+    check_replaced,
+    check_targets,
+    check_width,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.model]
 
@@ -208,18 +213,8 @@ def write(tab, text: str) -> None:
     tab.get_by_role("textbox", name="Your text").fill(text)
 
 
-def test_the_widget_replaces_the_picture_and_keeps_it_for_print(tab):
-    assert tab.locator(".cw").is_visible()
-    assert not tab.locator(".cutaway-static").is_visible()
-    tab.emulate_media(media="print")
-    assert not tab.locator(".cw").is_visible()
-    assert tab.locator(".cutaway-static svg[role=img]").is_visible()
-
-
-def test_without_javascript_the_picture_stays(open_page, page_file):
-    tab = open_page(page_file, java_script_enabled=False)
-    assert tab.locator(".cutaway-static svg[role=img]").is_visible()
-    assert tab.locator(".cw").count() == 0
+def test_the_widget_replaces_the_picture(tab, page_file, open_page):
+    check_replaced(tab, page_file, open_page)
     assert tab.locator("figcaption").inner_text() == "Type <your> own text."
 
 
@@ -337,51 +332,22 @@ def test_nothing_overflows(open_page, page_file, width):
     tab = open_page(page_file, viewport={"width": width, "height": 800})
     for text in ("a" * 200, "!?" * 100, "字" * 60, "ab " * 60, "-" * 200):
         write(tab, text)
-        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        check_width(tab, width)
         if tab.locator("[type=range]").is_enabled():
             tab.locator("[type=range]").fill("0")
-        assert tab.evaluate("document.documentElement.scrollWidth") == width
-    small = tab.evaluate(
-        """() => [...document.querySelectorAll(".cw *")]
-          .filter(n => n.textContent && !n.children.length)
-          .map(n => parseFloat(getComputedStyle(n).fontSize))"""
-    )
-    assert min(small) >= 12
+        check_width(tab, width)
+    check_letters(tab)
 
 
 def test_touch_targets_are_at_least_40_pixels(open_page, page_file):
-    tab = open_page(
-        page_file, viewport={"width": 390, "height": 800}, has_touch=True
-    )
-    for target in tab.locator(".cw button, .cw input, .cw textarea").all():
-        box = target.bounding_box()
-        assert min(box["height"], box["width"]) >= 40
+    tab = check_targets(open_page, page_file)
     tab.locator(".cw-nav").nth(1).tap()
     assert state(tab)["slider"] == 1
 
 
 def test_axe_finds_no_barrier_in_light_and_dark(browser, page_file):
-    tab = browser.new_page(reduced_motion="reduce")  # axe asks for more files
-    tab.goto(page_file.as_uri())
-    write(tab, "the a\x04b")
-    assert list(barriers(tab)) == []
-    tab.close()
+    check_barriers(browser, page_file, lambda tab: write(tab, "the a\x04b"))
 
 
 def test_dark_mode_changes_the_colours(tab):
-    colour = "getComputedStyle(document.querySelector('.cw')).backgroundColor"
-    light = tab.evaluate(colour)
-    switch(tab, "dark")
-    assert tab.evaluate(colour) != light
-
-
-def test_a_trace_needs_merges_and_the_cut_that_the_script_repeats():
-    other = train_bpe(["low low"], num_merges=2)
-    with pytest.raises(ArgumentError, match="got gpt-2, expected 'smollm'"):
-        merge_trace(other, 1, ["a"])
-    made = train_bpe(["low low"], num_merges=2, pretokenizer="smollm")
-    for count, examples in ((0, ["a"]), (3, ["a"]), (1, [])):
-        with pytest.raises(ArgumentError):
-            merge_trace(made, count, examples)
-    with pytest.raises(ArgumentError, match="at least one step"):
-        merge_figure([])
+    check_dark(tab)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bookcheck.site_visit import barriers, switch
 from cutaway.book import figure
-from cutaway.book.roofline_explorer import explorer_data, is_dense
+from cutaway.book.roofline_explorer import (
+    MAX_BATCH_SIZE,
+    MAX_KV_LEN,
+    explorer_data,
+    is_dense,
+)
 from cutaway.roofline import (
     CONFIGS,
     HARDWARE,
@@ -20,6 +23,14 @@ from cutaway.roofline import (
     operating_point,
     predict_time,
     resident_bytes,
+)
+from sitebook.widget_pages import (
+    check_barriers,
+    check_dark,
+    check_letters,
+    check_replaced,
+    check_targets,
+    check_width,
 )
 
 pytestmark = pytest.mark.browser
@@ -265,10 +276,27 @@ def test_every_control_has_a_label_and_works_with_the_keyboard(tab):
     assert readings(tab) != before
 
 
-def test_without_javascript_the_picture_stays(open_page, page_file):
-    still = open_page(page_file, java_script_enabled=False)
-    assert still.locator(".cutaway-static svg[role=img]").is_visible()
-    assert still.locator(".cw").count() == 0
+def test_no_id_has_a_blank_and_each_label_finds_its_control(tab):
+    ids = tab.evaluate(
+        "[...document.querySelectorAll('.cw [id]')].map(n => n.id)"
+    )
+    assert len(ids) == len(set(ids)) == 5
+    assert [name for name in ids if " " in name] == []
+    labels = tab.locator(".cw-field label")
+    names = labels.evaluate_all("all => all.map(n => n.htmlFor)")
+    assert names == ids
+    shown = tab.locator(".cw-field output")
+    heard = shown.evaluate_all("all => all.map(n => [...n.htmlFor])")
+    assert heard == [[name] for name in ids[-2:]]
+
+
+def test_the_sliders_end_where_the_package_says(tab):
+    ends = [box.get_attribute("max") for box in tab.locator(SLIDERS).all()]
+    assert [2 ** int(end) for end in ends] == [MAX_BATCH_SIZE, MAX_KV_LEN]
+
+
+def test_the_widget_replaces_the_picture(tab, page_file, open_page):
+    check_replaced(tab, page_file, open_page)
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
@@ -278,7 +306,7 @@ def test_nothing_overflows_at_any_choice(open_page, page_file, width):
     for name, power in (("gpt2", "0"), ("llama-3.1-405b", "17")):
         model.select_option(label=name)
         slider.fill(power)
-        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        check_width(tab, width)
         inside = tab.evaluate(
             """() => {
               const box = document.querySelector(".cw-chart")
@@ -292,41 +320,16 @@ def test_nothing_overflows_at_any_choice(open_page, page_file, width):
             }"""
         )
         assert inside, name
-    small = tab.evaluate(
-        """() => [...document.querySelectorAll(".cw *")]
-          .filter(n => n.textContent && !n.children.length)
-          .filter(n => !n.closest("svg"))
-          .map(n => parseFloat(getComputedStyle(n).fontSize))"""
-    )
-    assert min(small) >= 12
+    check_letters(tab)
 
 
 def test_touch_targets_are_at_least_40_pixels(open_page, page_file):
-    tab = open_page(
-        page_file, viewport={"width": 390, "height": 900}, has_touch=True
-    )
-    for target in tab.locator(f"{SELECTS}, {SLIDERS}").all():
-        box = target.bounding_box()
-        assert box["height"] >= 40
-        assert box["width"] >= 40
+    check_targets(open_page, page_file)
 
 
 def test_axe_finds_no_barrier_in_light_and_dark(browser, page_file):
-    tab = browser.new_page(reduced_motion="reduce")
-    tab.goto(page_file.as_uri())
-    assert list(barriers(tab)) == []
-    tab.close()
+    check_barriers(browser, page_file)
 
 
 def test_dark_mode_changes_the_colours(tab):
-    colour = "getComputedStyle(document.querySelector('.cw-decode')).fill"
-    light = tab.evaluate(colour)
-    switch(tab, "dark")
-    assert tab.evaluate(colour) != light
-
-
-def test_the_script_is_small_enough_for_a_page():
-    root = Path(__file__).resolve().parents[2] / "book" / "_static"
-    script = root / "js" / "widget-roofline-explorer.js"
-    assert len(script.read_bytes()) <= 15_000
-    assert len(json.dumps(DATA)) < 40_000
+    check_dark(tab, ".cw-decode", "fill")

@@ -9,8 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bookcheck.site_visit import barriers, follow, switch
+from bookcheck.site_visit import follow
 from cutaway.book import trace
+from sitebook.widget_pages import (
+    check_barriers,
+    check_dark,
+    check_letters,
+    check_replaced,
+    check_targets,
+    check_width,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -83,21 +91,10 @@ def state(tab) -> dict:
     )
 
 
-def test_the_widget_replaces_the_picture_and_keeps_it_for_print(tab):
-    assert tab.locator(".cw").is_visible()
-    assert not tab.locator(".cutaway-static").is_visible()
-    assert tab.locator("figure.cutaway-widget[data-ready]").count() == 1
-    tab.emulate_media(media="print")
-    assert not tab.locator(".cw").is_visible()
-    assert tab.locator(".cutaway-static svg[role=img]").is_visible()
-
-
-def test_without_javascript_the_picture_stays(open_page, page_file):
-    tab = open_page(page_file, java_script_enabled=False)
-    assert tab.locator(".cutaway-static svg[role=img]").is_visible()
-    assert tab.locator(".cw").count() == 0
-    assert tab.locator("figcaption").inner_text() == (
-        "Step through <the> answer."
+def test_the_widget_replaces_the_picture(tab, page_file, open_page):
+    check_replaced(tab, page_file, open_page)
+    assert (
+        tab.locator("figcaption").inner_text() == "Step through <the> answer."
     )
 
 
@@ -237,39 +234,22 @@ def test_nothing_overflows(open_page, page_file, width):
     tab = open_page(page_file, viewport={"width": width, "height": 800})
     for number in range(len(TOKENS)):
         tab.locator(".cw input").fill(str(number))
-        assert tab.evaluate("document.documentElement.scrollWidth") == width
-    small = tab.evaluate(
-        """() => [...document.querySelectorAll(".cw *")]
-          .filter(n => n.textContent && !n.children.length)
-          .map(n => parseFloat(getComputedStyle(n).fontSize))"""
-    )
-    assert min(small) >= 12
+        check_width(tab, width)
+    check_letters(tab)
 
 
 def test_touch_targets_are_at_least_40_pixels(open_page, page_file):
-    tab = open_page(
-        page_file, viewport={"width": 390, "height": 800}, has_touch=True
-    )
-    for target in tab.locator(".cw button, .cw input").all():
-        box = target.bounding_box()
-        assert box["height"] >= 40
-        assert box["width"] >= 40
+    tab = check_targets(open_page, page_file)
     tab.locator(".cw-chip").nth(2).tap()
     assert state(tab)["current"] == 2
 
 
 def test_axe_finds_no_barrier_in_light_and_dark(browser, page_file):
-    tab = browser.new_page(reduced_motion="reduce")  # axe asks for more files
-    tab.goto(page_file.as_uri())
-    assert list(barriers(tab)) == []
-    tab.close()
+    check_barriers(browser, page_file)
 
 
 def test_dark_mode_changes_the_colours(tab):
-    colour = "getComputedStyle(document.querySelector('.cw')).backgroundColor"
-    light = tab.evaluate(colour)
-    switch(tab, "dark")
-    assert tab.evaluate(colour) != light
+    check_dark(tab)
 
 
 @pytest.mark.parametrize(

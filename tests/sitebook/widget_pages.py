@@ -1,7 +1,8 @@
 """Pages with one interactive figure, opened in a real browser.
 
 Imported by ``conftest.py``: a widget's tests ask for ``widget_page`` to
-write its page and for ``open_page`` to open one.
+write its page and for ``open_page`` to open one. The ``check_...`` below hold
+for every widget; each has a test for them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from bookcheck.site_browser import block_outside
-from bookcheck.site_visit import follow
+from bookcheck.site_visit import barriers, follow, switch
 from cutaway.book import trace
 
+PICTURE = ".cutaway-static svg[role=img]"
 STATIC = Path(__file__).resolve().parents[2] / "book" / "_static"
 PAGE = """<!doctype html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">
@@ -102,3 +104,67 @@ def open_page(browser):
         assert record.errors == []
         assert record.failed == []
         assert record.console == []
+
+
+def check_replaced(tab, page_file: Path, open_page) -> None:
+    """The widget is on the page, its picture in print and without scripts."""
+    assert tab.locator(".cw").is_visible()
+    assert not tab.locator(".cutaway-static").is_visible()
+    assert tab.locator("figure.cutaway-widget[data-ready]").count() == 1
+    tab.emulate_media(media="print")
+    assert not tab.locator(".cw").is_visible()
+    assert tab.locator(PICTURE).is_visible()
+    still = open_page(page_file, java_script_enabled=False)
+    assert still.locator(PICTURE).is_visible()
+    assert still.locator(".cw").count() == 0
+
+
+def check_width(tab, width: int) -> None:
+    """The page is no wider than its window."""
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
+
+
+def check_letters(tab) -> None:
+    """No text is below 12 pixels; that of a chart scales with the chart."""
+    sizes = tab.evaluate(
+        """() => [...document.querySelectorAll(".cw *")]
+          .filter(n => n.textContent && !n.children.length)
+          .filter(n => !n.closest("svg"))
+          .map(n => parseFloat(getComputedStyle(n).fontSize))"""
+    )
+    assert min(sizes) >= 12
+
+
+def check_targets(open_page, page_file: Path):
+    """Whatever a finger may touch is 40 pixels high and wide.
+
+    Returns:
+        The tab, which has a touch screen.
+    """
+    tab = open_page(
+        page_file, viewport={"width": 390, "height": 900}, has_touch=True
+    )
+    targets = tab.locator(".cw").locator("button, input, select, textarea")
+    assert targets.count() > 0
+    for target in targets.all():
+        box = target.bounding_box()
+        assert min(box["height"], box["width"]) >= 40
+    return tab
+
+
+def check_barriers(browser, page_file: Path, prepare=None) -> None:
+    """axe finds no barrier, in light and in dark."""
+    tab = browser.new_page(reduced_motion="reduce")  # axe asks for more files
+    tab.goto(page_file.as_uri())
+    if prepare is not None:
+        prepare(tab)
+    assert list(barriers(tab)) == []
+    tab.close()
+
+
+def check_dark(tab, selector: str = ".cw", name: str = "backgroundColor"):
+    """Dark mode changes a colour."""
+    colour = f"getComputedStyle(document.querySelector({selector!r})).{name}"
+    light = tab.evaluate(colour)
+    switch(tab, "dark")
+    assert tab.evaluate(colour) != light

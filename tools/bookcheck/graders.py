@@ -84,8 +84,8 @@ def _spoil(result: Any) -> Any:
         if result.dtype.kind == "f":
             return result * np.asarray(1.01, result.dtype)
         return ~result if result.dtype.kind == "b" else result + 1
-    if isinstance(result, list):
-        return [*result[:-1], result[-1] + 1]
+    if isinstance(result, (list, tuple)):
+        return type(result)([*result[:-1], result[-1] + 1])
     return result + 1 if isinstance(result, int) else result * 1.01
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent.parent
 EXTENSIONS = TOOLS / "sphinx_ext"
+# What the extensions import from the checks of the book.
+IMPORTED = (TOOLS / "bookcheck" / "glossary.py",)
 # A change in these can change every page.
 LAYOUT = ("_config.yml", "_toc.yml", "book/_static", "requirements.lock")
 # A change in these changes the pages that Sphinx finds out of date.
@@ -42,7 +44,7 @@ def fingerprint(root: Path) -> dict[str, str]:
     layout = [root / name for name in LAYOUT]
     repository = os.environ.get("CUTAWAY_REPOSITORY", "")
     return {
-        "layout": digest(*layout, EXTENSIONS, Path(__file__).parent),
+        "layout": digest(*layout, EXTENSIONS, *IMPORTED, Path(__file__).parent),
         "settings": f"{sys.version_info[:3]} {repository}",
         "pages": digest(*[root / name for name in PAGES]),
     }

@@ -6,7 +6,7 @@
 (function () {
   "use strict";
 
-  const { widgets, el, calm, disable } = window.cutaway;
+  const { widgets, el, stepper } = window.cutaway;
 
   /* The cut of SmolLM2: every digit alone, then GPT-2's words. JavaScript's
    * \s is not Unicode's white space, so that is written out. */
@@ -103,8 +103,6 @@
     const missing = new Set(data.missing_bytes.map((byte) => SYMBOLS[byte]));
     let words = [];
     let merges = [];
-    let current = 0;
-    let playing = 0;
 
     const input = el("textarea", {
       rows: 2, maxlength: 200, spellcheck: "false", autocapitalize: "off",
@@ -118,73 +116,28 @@
       examples.append(chip);
     }
     const strip = el("div", { class: "cw-merge-words" });
-    const back = button("‹", "One merge back");
-    const next = button("›", "Next merge");
-    const play = el("button", { type: "button", class: "cw-play" });
-    const slider = el("input", {
-      type: "range", min: 0, max: 1, step: 1, "aria-label": "Merges done",
+    const steps = stepper({
+      label: "Merges of your text",
+      back: "One merge back", next: "Next merge", slider: "Merges done",
+      above: [
+        el("div", { class: "cw-strip" },
+          el("p", { class: "cw-label" }, "Text"), input,
+          el("p", { class: "cw-label" }, "Try"), examples),
+        strip,
+      ],
+      show,
     });
-    const count = el("span", { class: "cw-count", "aria-hidden": "true" });
-    const said = el("p", { class: "cw-said", "aria-live": "polite" });
-    const root = el(
-      "div",
-      { class: "cw", role: "group", "aria-label": "Merges of your text" },
-      el("div", { class: "cw-strip" },
-        el("p", { class: "cw-label" }, "Text"), input,
-        el("p", { class: "cw-label" }, "Try"), examples),
-      strip,
-      el("div", { class: "cw-controls" }, back, slider, next, count, play),
-      said
-    );
 
     input.addEventListener("input", () => take(input.value, true));
-    slider.addEventListener("input", () => go(Number(slider.value)));
-    back.addEventListener("click", () => go(current - 1));
-    next.addEventListener("click", () => go(current + 1));
-    play.addEventListener("click", () => (playing ? pause() : start()));
-    root.addEventListener("keydown", (event) => {
-      const target = {
-        ArrowLeft: current - 1, ArrowRight: current + 1,
-        Home: 0, End: merges.length,
-      }[event.key];
-      const modified = event.ctrlKey || event.metaKey || event.altKey;
-      if (event.target === input || target === undefined || modified) return;
-      event.preventDefault();
-      go(target);
-    });
 
     function take(text, typed) {
-      pause();
       if (!typed) input.value = text;
       words = cut(text);
       merges = mergesOf(words, ranks);
-      slider.max = Math.max(1, merges.length);
-      show(typed ? merges.length : 0);
+      steps.reset(merges.length, typed ? merges.length : 0);
     }
 
-    function start() {
-      if (current === merges.length) show(0);
-      if (calm()) return show(merges.length);
-      play.textContent = "Pause";
-      playing = setInterval(() => {
-        show(current + 1);
-        if (current === merges.length) pause();
-      }, 450);
-    }
-
-    function pause() {
-      clearInterval(playing);
-      playing = 0;
-      play.textContent = "Play";
-    }
-
-    function go(index) {
-      pause();
-      show(index);
-    }
-
-    function show(index) {
-      current = Math.min(merges.length, Math.max(0, index));
+    function show(current) {
       const last = merges[current - 1];
       const now = tokensAfter(words, merges, current);
       strip.replaceChildren(
@@ -201,13 +154,7 @@
             }))
         )
       );
-      slider.value = current;
-      slider.setAttribute("aria-valuetext", `${current} of ${merges.length}`);
-      slider.disabled = play.disabled = merges.length === 0;
-      count.textContent = `${current} / ${merges.length}`;
-      disable(back, current === 0, next);
-      disable(next, current === merges.length, back);
-      said.textContent = sentence(now.flat(), last);
+      return { said: sentence(now.flat(), last) };
     }
 
     function sentence(tokens, last) {
@@ -234,12 +181,6 @@
     }
 
     take(data.examples[0]);
-    return root;
+    return steps.node;
   };
-
-  function button(text, label) {
-    const made = el("button", { type: "button", class: "cw-nav" }, text);
-    made.setAttribute("aria-label", label);
-    return made;
-  }
 })();

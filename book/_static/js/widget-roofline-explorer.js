@@ -2,7 +2,8 @@
 (function () {
   "use strict";
 
-  const { widgets, el, svg, panel } = window.cutaway;
+  const { widgets, el, svg, panel, controls, readings, memoryBar, short, whole } =
+    window.cutaway;
 
   /* The model of cost. The package's operating_point, critical_batch and
    * resident_bytes compute the same; a test compares them. --------------- */
@@ -96,16 +97,6 @@
 
   /* Words and numbers ----------------------------------------------------- */
 
-  /** Three significant digits, with separators: 1,340 or 0.0268. */
-  function short(value) {
-    const rounded = Number(value.toPrecision(3));
-    return rounded.toLocaleString("en-GB", { maximumSignificantDigits: 3 });
-  }
-
-  function whole(value) {
-    return Math.round(value).toLocaleString("en-GB");
-  }
-
   function time(seconds) {
     if (seconds >= 1) return `${short(seconds)} s`;
     return seconds >= 1e-3 ? `${short(1e3 * seconds)} ms` : `${short(1e6 * seconds)} µs`;
@@ -113,56 +104,23 @@
 
   /* The widget ------------------------------------------------------------ */
 
-  let widgetCount = 0;
-
   function build(data) {
-    const prefix = `roofline-${(widgetCount += 1)}`;
+    const { select, powers } = controls("roofline", update);
     const model = select("Model", data.models, data.start.model);
     const machine = select("GPU", data.machines, data.start.machine);
     const format = select("Numbers", data.formats, 0);
     const batch = powers("Sequences in decode", 10, data.start.batch);
     const context = powers("Tokens of each", 17, data.start.context);
     const chart = roofChart();
-    const table = readings();
+    const table = readings(["prefill", "decode"], [
+      ["tokens in a pass", (p) => whole(p.tokens)],
+      ["FLOP/byte", (p) => short(p.intensity)],
+      ["time of a pass", (p) => time(p.seconds)],
+      ["of it, for memory", (p) => `${Math.round(100 * p.waiting)} %`],
+      ["tokens/s", (p) => short(p.tokens / p.seconds)],
+    ]);
     const memory = memoryBar();
     const said = el("p", { class: "cw-said", "aria-live": "polite" });
-
-    function select(label, entries, chosen) {
-      const node = el("select", { id: `${prefix}-${label}` });
-      entries.forEach((entry, index) => {
-        node.append(el("option", { value: index }, entry.name));
-      });
-      node.selectedIndex = chosen;
-      node.addEventListener("change", update);
-      return { node: field(label, node), chosen: () => entries[node.selectedIndex] };
-    }
-
-    /** A slider over 1, 2, 4, ... 2^most. */
-    function powers(label, most, start) {
-      const input = el("input", {
-        id: `${prefix}-${label}`, type: "range", min: 0, max: most, step: 1,
-        value: Math.log2(start),
-      });
-      const shown = el("output", { for: input.id });
-      input.addEventListener("input", update);
-      return {
-        node: field(label, input, shown),
-        limit(most) {
-          input.max = Math.floor(Math.log2(most));
-        },
-        value() {
-          const number = 2 ** Number(input.value);
-          shown.textContent = whole(number);
-          input.setAttribute("aria-valuetext", whole(number));
-          return number;
-        },
-      };
-    }
-
-    function field(label, input, ...rest) {
-      const name = el("label", { for: input.id }, label);
-      return el("div", { class: "cw-field" }, name, input, ...rest);
-    }
 
     function update() {
       const m = model.chosen();
@@ -174,7 +132,7 @@
       const decode = operatingPoint(m, g, f, b, 1, n - 1);
       const prefill = operatingPoint(m, g, f, 1, n, 0);
       chart.show(g, peakOf(g, f), { decode, prefill });
-      table.show({ decode, prefill });
+      table.show([prefill, decode]);
       memory.show(resident(m, f, b, n), g.memory);
       const enough = criticalBatch(m, g, f, n - 1);
       said.textContent =
@@ -204,62 +162,6 @@
     );
     update();
     return root;
-  }
-
-  /** Decode and prefill as a table. */
-  function readings() {
-    const body = el("tbody");
-    const head = el("tr", {}, el("th", { scope: "col" }));
-    for (const name of ["prefill", "decode"]) {
-      head.append(el("th", { scope: "col" }, name));
-    }
-    const node = el("table", { class: "cw-table" }, el("thead", {}, head), body);
-    const lines = [
-      ["tokens in a pass", (p) => whole(p.tokens)],
-      ["FLOP/byte", (p) => short(p.intensity)],
-      ["time of a pass", (p) => time(p.seconds)],
-      ["of it, for memory", (p) => `${Math.round(100 * p.waiting)} %`],
-      ["tokens/s", (p) => short(p.tokens / p.seconds)],
-    ];
-    const cells = lines.map(([name]) => {
-      const pair = [el("td"), el("td")];
-      body.append(el("tr", {}, el("th", { scope: "row" }, name), ...pair));
-      return pair;
-    });
-    function show({ decode, prefill }) {
-      lines.forEach(([, read], index) => {
-        cells[index][0].textContent = read(prefill);
-        cells[index][1].textContent = read(decode);
-      });
-    }
-    return { node, show };
-  }
-
-  /** Weights and caches against the memory there is. */
-  function memoryBar() {
-    const weights = el("span", { class: "cw-weights" });
-    const caches = el("span", { class: "cw-caches" });
-    const text = el("p", { class: "cw-fit" });
-    const bar = el(
-      "div", { class: "cw-memory", "aria-hidden": "true" }, weights, caches
-    );
-    function show(held, memory) {
-      const total = held.weights + held.caches;
-      const scale = 100 / Math.max(total, memory);
-      weights.style.width = `${held.weights * scale}%`;
-      caches.style.width = `${held.caches * scale}%`;
-      bar.style.setProperty("--cw-full", `${memory * scale}%`);
-      const fits = total <= memory;
-      bar.classList.toggle("is-over", !fits);
-      const key = (kind) => el("span", { class: `cw-key ${kind}`, "aria-hidden": "true" });
-      text.classList.toggle("is-over", !fits);
-      text.replaceChildren(
-        key("cw-weights"), `${short(held.weights / 1e9)} GB of weights, `,
-        key("cw-caches"), `${short(held.caches / 1e9)} GB of caches: ` +
-        `${fits ? "fits into" : "does not fit into"} ${short(memory / 1e9)} GB`
-      );
-    }
-    return { node: el("div", {}, bar, text), show };
   }
 
   /** The roof on logarithmic axes, with a point for each phase. */

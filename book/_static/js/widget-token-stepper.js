@@ -2,79 +2,50 @@
 (function () {
   "use strict";
 
-  const { widgets, el, svg, percent, animator, disable, panel } = window.cutaway;
+  const { widgets, el, svg, percent, animator, panel, stepper } = window.cutaway;
 
   widgets["token-stepper"] = function (data) {
-    const steps = data.steps;
-    const last = steps.length - 1;
-    let current = 0;
-
-    const strip = tokenStrip(data, go);
-    const bars = barList(steps);
-    const chart = normChart(steps);
-    const back = el("button", { type: "button", class: "cw-nav" }, "‹");
-    const next = el("button", { type: "button", class: "cw-nav" }, "›");
-    back.setAttribute("aria-label", "Previous token");
-    next.setAttribute("aria-label", "Next token");
-    const slider = el("input", {
-      type: "range", min: 0, max: last, step: 1, value: 0,
-      "aria-label": "Token of the answer",
+    const strip = tokenStrip(data, (index) => steps.go(index));
+    const bars = barList(data.steps);
+    const chart = normChart(data.steps);
+    const steps = stepper({
+      label: "Answer, token by token",
+      back: "Previous token", next: "Next token", slider: "Token of the answer",
+      above: [strip.node],
+      below: [
+        el(
+          "div", { class: "cw-panels" },
+          panel("Most probable next tokens", bars.node),
+          panel("Length of the residual vector, by layer", chart.node)
+        ),
+      ],
+      pace: 900,
+      show(current, focused) {
+        const step = data.steps[current];
+        strip.show(current, focused);
+        bars.show(step.top, step.id);
+        chart.show(current);
+        const number = current + 1;
+        const where = `Token ${number} of ${data.steps.length}`;
+        return {
+          said: `${where}: ${sentence(step.top, data.num_prompt_tokens + current)}`,
+          value: `${where}: ${step.token}`,
+          count: `${number} / ${data.steps.length}`,
+        };
+      },
     });
-    const count = el("span", { class: "cw-count", "aria-hidden": "true" });
-    const said = el("p", { class: "cw-said", "aria-live": "polite" });
-
-    back.addEventListener("click", () => go(current - 1));
-    next.addEventListener("click", () => go(current + 1));
-    slider.addEventListener("input", () => go(Number(slider.value)));
-
-    const root = el(
-      "div",
-      { class: "cw", role: "group", "aria-label": "Answer, token by token" },
-      strip.node,
-      el("div", { class: "cw-controls" }, back, slider, next, count),
-      el(
-        "div",
-        { class: "cw-panels" },
-        panel("Most probable next tokens", bars.node),
-        panel("Length of the residual vector, by layer", chart.node)
-      ),
-      said
-    );
-    root.addEventListener("keydown", (event) => {
-      const target = {
-        ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: last,
-      }[event.key];
-      const modified = event.ctrlKey || event.metaKey || event.altKey;
-      if (target === undefined || modified) return;
-      event.preventDefault();
-      go(target, event.target);
-    });
-
-    function go(index, focused) {
-      current = Math.min(last, Math.max(0, index));
-      const step = steps[current];
-      strip.show(current, focused);
-      bars.show(step.top, step.id);
-      chart.show(current);
-      slider.value = current;
-      const where = `Token ${current + 1} of ${steps.length}`;
-      slider.setAttribute("aria-valuetext", `${where}: ${step.token}`);
-      count.textContent = `${current + 1} / ${steps.length}`;
-      disable(back, current === 0, next);
-      disable(next, current === last, back);
-      const [first, second] = step.top;
-      said.textContent =
-        `${where}: the model has read ` +
-        `${data.num_prompt_tokens + current} tokens and gives ` +
-        `“${first.token}” ${percent(first.p)}` +
-        (second ? `, then “${second.token}” ${percent(second.p)}.` : ".");
-    }
-
-    go(0);
-    return root;
+    steps.reset(data.steps.length - 1);
+    return steps.node;
   };
 
-  /** Disable a button; the focus moves on rather than getting lost. */
+  function sentence([first, second], numRead) {
+    return (
+      `the model has read ${numRead} tokens and gives ` +
+      `“${first.token}” ${percent(first.p)}` +
+      (second ? `, then “${second.token}” ${percent(second.p)}.` : ".")
+    );
+  }
+
   /** The text: end of the prompt, then the answer as buttons. */
   function tokenStrip(data, go) {
     const hidden = data.num_prompt_tokens - data.prompt_tail.length;

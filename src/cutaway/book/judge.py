@@ -119,6 +119,36 @@ class Judge:
             )
             raise self.wrong(finding, args, got)
 
+    def same_list(
+        self, got: Any, expected: list[int], *args: Any, what: str = "id"
+    ) -> None:
+        """Check a list of integers and name the first that differs.
+
+        Args:
+            got: What the answer returned for ``args``; NumPy integers
+                count as integers.
+            expected: The reference's result.
+            args: The input, for the message.
+            what: What one of the integers is, for the message.
+        """
+        fits = isinstance(got, list) and all(
+            isinstance(item, numbers.Integral) and not isinstance(item, bool)
+            for item in got
+        )
+        if not fits:
+            finding = f"got {str(got)[:50]}, expected a list of {what}s"
+            raise self.wrong(finding, args)
+        if got == expected:
+            return
+        finding = f"got {len(got)} {what}s, expected {len(expected)}"
+        for place, (mine, right) in enumerate(zip(got, expected, strict=False)):
+            if mine != right:
+                finding = (
+                    f"index [{place}]: got {what} {mine}, expected {right}"
+                )
+                break
+        raise self.wrong(finding, args, got)
+
     def same_number(self, got: Any, expected: float, *args: Any) -> None:
         """Check a number: an int exactly, a float to 9 digits."""
         exact = isinstance(expected, int)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 from cutaway.core.checks import check_choice
 from cutaway.core.config import ModelConfig
@@ -18,16 +19,21 @@ def config() -> ModelConfig:
         return ModelConfig.from_gguf(file.metadata, tie_embeddings=tied)
 
 
+@cache
+def _tokenizer() -> Tokenizer:
+    """Return the file's tokenizer; building it takes about a second."""
+    with GGUFFile(fetch()) as file:
+        return Tokenizer.from_gguf(file.metadata)
+
+
 def num_special_tokens() -> int:
     """Return the tokens of the vocabulary that no text merges into."""
-    with GGUFFile(fetch()) as file:
-        return len(Tokenizer.from_gguf(file.metadata).special_tokens)
+    return len(_tokenizer().special_tokens)
 
 
 def num_missing_bytes() -> int:
     """Return how many of the 256 bytes have no token."""
-    with GGUFFile(fetch()) as file:
-        return len(Tokenizer.from_gguf(file.metadata).missing_bytes)
+    return len(_tokenizer().missing_bytes)
 
 
 def num_merges() -> int:
@@ -44,8 +50,7 @@ def first_merges(count: int) -> str:
 
 def encode(text: str) -> list[int]:
     """Return the ids of a text with the file's tokenizer."""
-    with GGUFFile(fetch()) as file:
-        return Tokenizer.from_gguf(file.metadata).encode(text)
+    return _tokenizer().encode(text)
 
 
 def num_byte_symbols() -> int:

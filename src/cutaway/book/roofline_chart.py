@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cutaway.book.figure import PALETTE
 from cutaway.core.checks import check, check_real
 from cutaway.roofline import Hardware, OperatingPoint, attainable_flops
 
@@ -47,9 +48,11 @@ def draw_roof(
     ridge = machine.ridge(dtype)
     corners = sorted({low, min(max(ridge, low), high), high})
     roof = [attainable_flops(x, machine, dtype) for x in corners]
-    ax.plot(corners, roof, color="#6c6c6c")
+    ax.plot(corners, roof, color=PALETTE["grey"])
     top = machine.peak(dtype)
-    ax.plot([ridge, ridge], [top / 10, top], color="#6c6c6c", linestyle=":")
+    ax.plot(
+        [ridge, ridge], [top / 10, top], color=PALETTE["grey"], linestyle=":"
+    )
     ax.set(xscale="log", yscale="log", xlim=(low, high))
     ax.set(xlabel="arithmetic intensity, FLOP/byte", ylabel="FLOP/s")
 

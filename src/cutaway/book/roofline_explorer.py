@@ -40,6 +40,10 @@ FORMATS: tuple[Mapping[str, Any], ...] = (
 """Bytes of a weight and of a cached number, and the peak that is reached:
 the first that a machine has. Scales of quantised blocks are left out."""
 
+MAX_BATCH_SIZE = 2**10
+MAX_KV_LEN = 2**17
+"""Where the sliders of the widget end."""
+
 
 def is_dense(config: ModelConfig) -> bool:
     """Whether every token meets every weight and caches keys and values.
@@ -60,12 +64,14 @@ def explorer_data(
     Args:
         model: Name of the model that it shows first.
         machine: Name of the machine that it shows first.
-        batch_size: Sequences in decode at first; a power of two.
-        kv_len: Tokens of each sequence at first; a power of two.
+        batch_size: Sequences in decode at first; a power of two up to
+            1,024, where the slider ends.
+        kv_len: Tokens of each sequence at first; a power of two up to
+            131,072 and to what the model can hold.
 
     Raises:
         ArgumentError: A name is unknown, the model is not dense, or a
-            number no power of two.
+            number no power of two or off its slider.
 
     >>> data = explorer_data("llama-3.1-8b", "h100-sxm")
     >>> data["machines"][data["start"]["machine"]]["name"]
@@ -74,8 +80,12 @@ def explorer_data(
     models = {name: c for name, c in CONFIGS.items() if is_dense(c)}
     check_choice("model", model, tuple(models))
     check_choice("machine", machine, tuple(HARDWARE))
-    for name, number in (("batch_size", batch_size), ("kv_len", kv_len)):
-        count = check_int(name, number, low=1).bit_count()
+    longest = min(MAX_KV_LEN, models[model].max_seq_len)
+    for name, number, high in (
+        ("batch_size", batch_size, MAX_BATCH_SIZE),
+        ("kv_len", kv_len, longest),
+    ):
+        count = check_int(name, number, low=1, high=high).bit_count()
         check(count == 1, name, number, "a power of two")
     return {
         "models": [model_entry(name, c) for name, c in models.items()],
@@ -143,9 +153,7 @@ def model_entry(name: str, config: ModelConfig) -> dict[str, Any]:
         "longest": config.max_seq_len,
         "params": num_params(config),
         "layers": layers,
-        "local": sum(
-            config.layer_window(layer) is not None for layer in range(layers)
-        ),
+        "local": config.num_local_layers,
         "window": config.window,
         "pair_flops": scores.flops // layers,
         "key_elements": _whole("scores", scores.kv_bytes / layers),

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from cutaway.book.exercise import Exercise, Mistake
-from cutaway.book.exercises.flow_tokenization._lists import same_list
 from cutaway.book.judge import Judge
 
 
@@ -44,7 +43,7 @@ def _grade(judge: Judge) -> None:
 def _one(judge: Judge, words: list[list[int]], counts: list[int]) -> None:
     expected = best_pair(words, counts)
     got = judge.call(words, counts)
-    same_list(judge, got, expected, words, counts, what="number")
+    judge.same_list(got, expected, words, counts, what="number")
 
 
 def _variant(

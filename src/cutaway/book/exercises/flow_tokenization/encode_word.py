@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from cutaway.book.exercise import Exercise, Mistake
-from cutaway.book.exercises.flow_tokenization._lists import same_list
 from cutaway.book.judge import Judge
 
 
@@ -60,7 +59,7 @@ def _merges(judge: Judge, base: int, count: int) -> list[list[int]]:
 def _one(judge: Judge, word: list[int], merges: list[list[int]]) -> None:
     expected = encode_word(word, merges)
     got = judge.call(word, merges)
-    same_list(judge, got, expected, word, merges)
+    judge.same_list(got, expected, word, merges)
 
 
 def _chosen(choose: Callable[[list[tuple[int, int]]], tuple[int, int]]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cutaway.book.exercise import Exercise, Mistake
-from cutaway.book.exercises.flow_tokenization._lists import same_list
 from cutaway.book.judge import Judge
 
 UNKNOWN = 0
@@ -68,7 +67,7 @@ def _one(
 ) -> None:
     expected = longest_match(word, pieces, max_chars)
     got = judge.call(word, pieces, max_chars)
-    same_list(judge, got, expected, word, pieces, max_chars)
+    judge.same_list(got, expected, word, pieces, max_chars)
 
 
 def _variant(

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from cutaway.book.exercise import Exercise, Mistake
-from cutaway.book.exercises.flow_tokenization._lists import same_list
 from cutaway.book.judge import Judge
 
 
@@ -63,7 +62,7 @@ def _chunks(judge: Judge, data: bytes, widest: int) -> list[bytes]:
 
 def _one(judge: Judge, chunks: list[bytes]) -> None:
     expected = shown_after(chunks)
-    same_list(judge, judge.call(chunks), expected, chunks, what="count")
+    judge.same_list(judge.call(chunks), expected, chunks, what="count")
 
 
 def _each_alone(errors: str) -> Callable[[list[bytes]], list[int]]:

@@ -41,10 +41,11 @@ def _grade(judge: Judge) -> None:
             g = judge.rng.normal(1.5, 0.5, width).astype(dtype)
             unembed = judge.rng.normal(0, 1, (vocab, width)).astype(dtype)
             _one(judge, stream, g, unembed, int(judge.rng.integers(vocab)))
-    stream = judge.rng.normal(0, 1, (3, 4)).astype(np.float32)
-    unembed = judge.rng.normal(0, 1, (6, 4)).astype(np.float32)
-    unembed += np.array([[400], [-400], [0], [0], [1], [2]], np.float32)
-    _one(judge, stream, np.ones(4, np.float32), unembed, 0)
+    # float64: at logits of thousands, float32's rounding shows in exp.
+    stream = judge.rng.normal(0, 1, (3, 4))
+    unembed = judge.rng.normal(0, 1, (6, 4))
+    unembed += np.array([[4000], [-4000], [0], [0], [1], [2]])
+    _one(judge, stream, np.ones(4), unembed, 0)
 
 
 def _one(judge: Judge, stream, g, unembed, token_id: int) -> None:

@@ -43,18 +43,7 @@ def _table(judge: Judge, vocab: int, width: int) -> np.ndarray:
 
 def _one(judge: Judge, table: np.ndarray, token_id: int, k: int) -> None:
     args = (table, token_id, k)
-    expected = nearest(*args)
-    got = judge.call(*args)
-    if not isinstance(got, list):
-        kind = type(got).__name__
-        raise judge.wrong(f"got type {kind}, expected a list of ids", args)
-    if len(got) != len(expected):
-        finding = f"got {len(got)} ids, expected {len(expected)}"
-        raise judge.wrong(finding, args, got)
-    for place, (ours, theirs) in enumerate(zip(expected, got, strict=True)):
-        if ours != theirs:
-            finding = f"index [{place}]: got {theirs}, expected {ours}"
-            raise judge.wrong(finding, args, got)
+    judge.same_list(judge.call(*args), nearest(*args), *args)
 
 
 def _by(

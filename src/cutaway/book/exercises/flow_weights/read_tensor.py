@@ -47,9 +47,9 @@ def _grade(judge: Judge) -> None:
             for number, shape in enumerate(shapes)
         }
         data = _file(tensors, padding)
-        for name in judge.rng.permutation(list(tensors)):
-            expected = read_tensor(data, str(name))
-            judge.same_array(judge.call(data, str(name)), expected, data, name)
+        for name in map(str, judge.rng.permutation(list(tensors))):
+            expected = read_tensor(data, name)
+            judge.same_array(judge.call(data, name), expected, data, name)
 
 
 def _from(
