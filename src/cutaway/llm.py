@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from cutaway.core.backends import IMPLS
 from cutaway.core.checks import check, check_choice
 from cutaway.core.errors import ArgumentError
+from cutaway.core.protocols import KVCache
 from cutaway.decoder import Decoder, load_checkpoint
 from cutaway.decoder.checks import check_next_tokens
 from cutaway.decoder.generate import generate_tokens
 from cutaway.inputs import Request, RequestReader
+from cutaway.kvcache import CacheFactory, cache_factory
 from cutaway.outputs import (
     CompletionOutput,
     RequestMetrics,
@@ -47,6 +49,8 @@ class LLM:
             Hugging Face folder.
         impl: ``"torch"`` or ``"numpy"``.
         dtype: ``"float32"`` or ``"float64"``, of weights and activations.
+        cache: Where keys and values are kept: a name in
+            ``kvcache.CACHES``, or a factory. Each request has its own.
 
     Attributes:
         tokenizer: Text to tokens and back.
@@ -54,7 +58,7 @@ class LLM:
         decoder: Tokens to logits.
 
     Raises:
-        ArgumentError: No such model, implementation or dtype.
+        ArgumentError: No such model, implementation, dtype or cache.
         FetchError: The model's file could not be had.
         CutawayError: The file or folder is broken; of a kind that names
             its format, such as ``GGUFError``.
@@ -77,9 +81,11 @@ class LLM:
         *,
         impl: str = "torch",
         dtype: str = "float32",
+        cache: str | CacheFactory = "contiguous",
     ) -> None:
         check_choice("impl", impl, IMPLS)
         check_choice("dtype", dtype, DTYPES)
+        self._cache = cache_factory(cache, name="cache")
         path = _model_path(model)
         checkpoint = load_checkpoint(path, impl=impl, dtype=dtype)
         self.config = checkpoint.config
@@ -199,10 +205,12 @@ class LLM:
         Cost: one prefill pass; the result takes 4 bytes x tokens x vocab,
         197 kB a token for the default model.
         """
-        num_tokens = len(check_next_tokens(token_ids, 0, self.config))
-        return self.decoder.forward(
-            token_ids, self.decoder.new_cache(num_tokens)
-        )
+        ids = check_next_tokens(token_ids, 0, self.config).tolist()
+        return self.decoder.forward(ids, self._new_cache(len(ids)))
+
+    def _new_cache(self, capacity_tokens: int) -> KVCache:
+        """Return a cache of the kind that was asked for."""
+        return self.decoder.new_cache(capacity_tokens, kind=self._cache)
 
     def _run(
         self, requests: list[Request], progress: bool
@@ -240,11 +248,13 @@ class LLM:
         decoded = self.tokenizer.stream(
             skip_special_tokens=request.params.skip_special_tokens
         )
+        ids, params = request.token_ids, request.params
         for step in generate_tokens(
             self.decoder,
-            request.token_ids,
-            request.params,
+            ids,
+            params,
             stop_token_ids=self.tokenizer.stop_token_ids,
+            cache=self._new_cache(len(ids) + params.max_tokens - 1),
         ):
             text = decoded.push(step.token_id)
             if step.finish_reason is not None:

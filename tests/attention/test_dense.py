@@ -223,3 +223,12 @@ def test_what_does_not_fit_is_named(shapes, options, name):
     with pytest.raises(ArgumentError) as info:
         attention(*arrays, **{"impl": "numpy", **options})
     assert info.value.name == name
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_integer_queries_are_refused(impl):
+    arrays = [np.ones((2, 1, 4), np.int64)] * 3
+    if impl == "torch":
+        arrays = [torch.from_numpy(array) for array in arrays]
+    with pytest.raises(ArgumentError, match="got int64, expected floats"):
+        attention(*arrays, impl=impl)

@@ -97,13 +97,6 @@ def test_wrong_usage_exits_2_with_a_hint_and_no_traceback(
     assert ended.out == ""
 
 
-def test_help_and_llm_agree_on_the_default_model() -> None:
-    from cutaway import llm
-    from cutaway.cli import options
-
-    assert options.DEFAULT_MODEL == llm.DEFAULT_MODEL
-
-
 def test_the_default_model_is_the_one_of_the_package() -> None:
     from cutaway import llm
     from cutaway.cli import options

@@ -8,7 +8,13 @@ import pytest
 
 from cutaway.cli.dtypes import CHOICES, bytes_of
 from cutaway.core import ArgumentError
-from cutaway.roofline import CONFIGS, HARDWARE
+from cutaway.roofline import (
+    CACHE_FILES,
+    CONFIGS,
+    HARDWARE,
+    max_batch_size,
+    resident_bytes,
+)
 from oracles.hf_configs import config_json
 
 WIDE = 80
@@ -61,12 +67,98 @@ def test_query_heads_and_windows_and_latents_do_not_enter_the_cache(
     assert deepseek["kv_bytes"] == 70_272
 
 
-def test_windows_are_explained(run) -> None:
+def test_floor_and_reserve_are_told_apart(run) -> None:
     shown = run("size", "gpt-oss-20b", "--tokens", 131072).out
     assert "12 of 24 layers keep the last 128 tokens" in shown
-    assert "3.22 GB (3.00 GiB)" in shown
-    assert "6.44 GB (6.00 GiB)" in shown
-    assert "windows" not in run("size", "llama-3.1-8b").out
+    assert "12 of 24 layers keep all tokens" in shown
+    assert "3.22 GB (3.00 GiB), 1 sequence of 131,072 tokens" in shown
+    assert "6.44 GB (6.00 GiB) if every layer keeps all tokens" in shown
+    same = run("size", "llama-3.1-8b").out
+    assert "layers keep" not in same
+    assert same.count("536.87 MB (512.00 MiB)") == 2
+    every = run("size", "mistral-7b-v0.1").out
+    assert "32 of 32 layers keep the last 4,096 tokens" in every
+
+
+def test_a_hybrid_has_a_state_and_no_weights(run, tmp_path) -> None:
+    ended = run("size", "jamba-1.5-large", "--tokens", 262144, "--batch", 2)
+    assert (ended.code, ended.err) == (0, "")
+    for shown in (
+        "36,864 bytes in bfloat16",
+        "63 of 72 layers keep a state",
+        "9 of 72 layers keep all tokens",
+        "72.25 MB (68.91 MiB) a sequence, however long",
+        "19.47 GB (18.13 GiB), 2 sequences of 262,144 tokens",
+        "Of this model only the cache is known.",
+    ):
+        assert shown in ended.out
+    assert fits_80_columns(ended.out)
+    assert "weights" not in ended.out
+    data = data_of(run, "jamba-1.5-large", "--tokens", 262144)
+    assert data["kv_bytes"] == 9 * 2**30 + data["kv_state_bytes"]
+    unknown = ("num_params", "weight_bytes", "total_bytes", "max_batch")
+    assert [data[key] for key in unknown] == [None] * 4
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(dict(CACHE_FILES["jamba-1.5-large"])), "utf-8")
+    read = data_of(run, file, "--tokens", 262144)
+    assert read["kv_bytes"] == data["kv_bytes"]
+
+
+def test_a_hybrid_has_no_roofline(run) -> None:
+    ended = run("roofline", "jamba-1.5-large")
+    assert ended.code == 2
+    assert "more than the cache is known" in ended.err
+
+
+def test_layers_that_share_or_only_convolve_are_named(run, tmp_path) -> None:
+    shown = run("size", "gemma-3n-e4b").out
+    assert "15 of 35 layers share the cache of another" in shown
+    assert "24 of 52 layers keep nothing" in run("size", "nemotron-h-8b").out
+    file = {
+        "model_type": "lfm2",
+        "num_hidden_layers": 3,
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "full_attn_idxs": [1],
+    }
+    (tmp_path / "config.json").write_text(json.dumps(file), "utf-8")
+    assert "2 of 3 layers keep a few inputs" in run("size", tmp_path).out
+
+
+def test_a_file_that_no_decoder_reads_still_has_a_cache(run, tmp_path) -> None:
+    # a bias in the attention of a Llama: our decoder has none
+    file = {**config_json("llama-3.1-8b"), "attention_bias": True}
+    (tmp_path / "config.json").write_text(json.dumps(file), "utf-8")
+    data = data_of(run, tmp_path)
+    assert data["kv_bytes_per_token"] == 131_072
+    assert data["num_params"] is None
+
+
+def test_devices_share_heads_until_there_are_no_more(run) -> None:
+    whole = data_of(run, "llama-3.1-70b", "--tokens", 32768)
+    for tp, share in ((2, 2), (8, 8), (16, 8), (64, 8)):
+        data = data_of(run, "llama-3.1-70b", "--tokens", 32768, "--tp", tp)
+        assert data["weight_bytes"] * tp == whole["weight_bytes"]
+        for key in ("kv_bytes", "kv_bytes_if_every_layer_is_full"):
+            assert data[key] * share == whole[key]
+        assert data["num_params"] == whole["num_params"]
+    shown = run("size", "llama-3.1-70b", "--tp", 8).out
+    assert "8; the sizes below are those of one" in shown
+    assert "tokens that fit on 8" in shown
+    assert "devices" not in run("size", "llama-3.1-70b").out
+
+
+def test_what_fits_on_many_devices(run) -> None:
+    data = data_of(run, "llama-3.1-70b", "--tokens", 8192, "--tp", 4)
+    left = 80e9 - 70_553_706_496 * 2 / 4
+    assert data["max_batch"]["h100-sxm"] == left // (8192 * 327_680 / 4)
+
+
+def test_keys_and_values_may_have_two_formats(run) -> None:
+    data = data_of(run, "smollm2-135m", "--cache-dtype", "q8_0/q4_0")
+    assert data["kv_bytes_per_token"] == 5760 * (8.5 + 4.5) / 8
+    one = data_of(run, "smollm2-135m", "--cache-dtype", "q8_0")
+    assert one["kv_bytes_per_token"] == 12_240
 
 
 def test_active_parameters_are_shown_where_not_all_are(run) -> None:
@@ -87,6 +179,22 @@ def test_what_fits_on_an_accelerator(run) -> None:
     empty = data_of(run, "gpt2", "--tokens", 0)["max_batch"]
     assert set(empty.values()) == {None}
     assert "any" in run("size", "gpt2", "--tokens", 0).out
+    # weights that do not fit alone leave no room for an empty sequence
+    heavy = data_of(run, "deepseek-v3", "--tokens", 0)["max_batch"]
+    assert set(heavy.values()) == {0}
+
+
+@pytest.mark.parametrize("tokens", [1, 4096])
+def test_what_fits_is_what_the_roofline_says_fits(run, tokens) -> None:
+    data = data_of(
+        run, "gpt-oss-20b", "--tokens", tokens, "--batch", 3, "--dtype", "mxfp4"
+    )
+    config, sizes = CONFIGS["gpt-oss-20b"], {"weight_bytes_per_param": 4.25 / 8}
+    total = resident_bytes(config, 3, tokens, **sizes)
+    assert data["total_bytes"] == total
+    for name, entry in HARDWARE.items():
+        most = max_batch_size(config, entry, tokens, **sizes)
+        assert data["max_batch"][name] == most > 0
 
 
 @pytest.mark.parametrize("dtype", [*CHOICES, "BFloat16", "Q4_K"])
@@ -152,14 +260,17 @@ def test_a_model_that_was_not_fetched_is_not_fetched_now(
 def test_list_shows_every_model(run) -> None:
     ended = run("size", "--list")
     assert ended.code == 0
-    assert all(f" {name} " in ended.out for name in CONFIGS)
+    known = {*CONFIGS, *CACHE_FILES}
+    assert all(f" {name} " in ended.out for name in known)
     assert fits_80_columns(ended.out)
     data = json.loads(run("size", "--list", "--json").out)
-    assert set(data) == set(CONFIGS)
+    assert set(data) == known
+    assert data["jamba-1.5-mini"]["kv_bytes_per_token"] == 16_384
+    assert data["jamba-1.5-mini"]["num_params"] is None
     assert data["gpt-oss-20b"]["active_params"] == 4_187_440_704
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", [*CONFIGS, *CACHE_FILES])
 def test_every_known_model_has_a_report_of_80_columns(run, name) -> None:
     ended = run("size", name, "--batch", 64)
     assert (ended.code, ended.err) == (0, "")
@@ -170,11 +281,17 @@ def test_every_known_model_has_a_report_of_80_columns(run, name) -> None:
     ("args", "named"),
     [
         (["llama-4"], "model: got 'llama-4', expected a name"),
+        (["x" * 300], "model: got 'xxx"),  # too long for a file's name
+        (["gpt\0"], "model: got 'gpt\\x00', expected a name"),
         ([], "MODEL: got none, expected a name or a path"),
         (["gpt2", "--tokens", -1], "--tokens: got -1, expected an integer"),
         (["gpt2", "--batch", 0], "--batch: got 0, expected an integer >= 1"),
         (["gpt2", "--dtype", "fp7"], "--dtype: got 'fp7', expected one of"),
-        (["gpt2", "--kv-dtype", ""], "--kv-dtype: got '', expected one of"),
+        (["gpt2", "--kv-dtype", ""], "--cache-dtype: got '', expected one"),
+        (["gpt2", "--cache-dtype", "int8/"], "--cache-dtype: got '', expec"),
+        (["gpt2", "--cache-dtype", "/int8"], "--cache-dtype: got '', expec"),
+        (["gpt2", "--tp", 0], "--tp: got 0, expected an integer >= 1"),
+        (["gpt2", "--tp", 5], "tp: got 5, expected a divisor or a multiple"),
     ],
 )
 def test_bad_input_is_named_and_exits_2(run, args, named) -> None:
@@ -191,7 +308,10 @@ def test_bad_input_is_named_and_exits_2(run, args, named) -> None:
         ("{", "expected JSON in UTF-8"),
         ("[]", "config: got list, expected a mapping"),
         ("{}", "model_type: got no such key"),
-        ('{"model_type": "mamba"}', "model_type: got 'mamba'"),
+        ('{"model_type": "bert"}', "model_type: got 'bert'"),
+        ('{"model_type": "mamba"}', "num_hidden_layers: got no such"),
+        ('{"model_type": ["gpt2"]}', "model_type: got ['gpt2']"),
+        ("[" * 100_000, "expected JSON in UTF-8"),
         ('{"model_type": "gpt2", "n_embd": 4}', "n_positions: got no such"),
     ],
 )

@@ -9,6 +9,7 @@ from cutaway.core import ArgumentError
 from cutaway.core.checks import (
     check,
     check_choice,
+    check_flag,
     check_int,
     check_real,
     check_shape,
@@ -53,6 +54,14 @@ def test_a_choice_lists_what_there_is():
     assert check_choice("impl", "torch", ("numpy", "torch")) == "torch"
     with pytest.raises(ArgumentError, match="'jax', expected one of 'numpy'"):
         check_choice("impl", "jax", ("numpy", "torch"))
+
+
+@pytest.mark.parametrize("value", [0, 1, None, "True", np.bool_(True)])
+def test_a_flag_is_true_or_false_and_nothing_like_them(value):
+    check_flag("gated", True)
+    check_flag("gated", False)
+    with pytest.raises(ArgumentError, match=r"gated: .* True or False"):
+        check_flag("gated", value)
 
 
 def test_a_shape_may_leave_dimensions_free():

@@ -6,50 +6,11 @@ import dataclasses
 
 import pytest
 
-from cutaway.core import ArgumentError, ModelConfig
+from cutaway.core import ArgumentError, ModelConfig, MoEConfig
+from cutaway.roofline import CONFIGS, num_params
+from oracles.config_files import GGUF, GOOD, HF
 
-GOOD = {
-    "num_layers": 2,
-    "hidden_size": 12,
-    "num_heads": 6,
-    "num_kv_heads": 2,
-    "head_dim": 4,
-    "ffn_size": 16,
-    "vocab_size": 30,
-    "rope_theta": 1e4,
-    "norm_eps": 1e-5,
-    "max_seq_len": 64,
-}
 COUNTS = [name for name in GOOD if name not in ("rope_theta", "norm_eps")]
-
-GGUF = {
-    "general.architecture": "llama",
-    "llama.block_count": 30,
-    "llama.context_length": 8192,
-    "llama.embedding_length": 576,
-    "llama.feed_forward_length": 1536,
-    "llama.attention.head_count": 9,
-    "llama.attention.head_count_kv": 3,
-    "llama.rope.dimension_count": 64,
-    "llama.rope.freq_base": 100000.0,
-    "llama.attention.layer_norm_rms_epsilon": 1e-5,
-    "tokenizer.ggml.tokens": ["a"] * 49152,
-}
-
-HF = {
-    "model_type": "llama",
-    "num_hidden_layers": 3,
-    "hidden_size": 1024,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 8,
-    "head_dim": 128,
-    "intermediate_size": 3072,
-    "vocab_size": 151936,
-    "rope_theta": 1000000.0,
-    "rms_norm_eps": 1e-6,
-    "max_position_embeddings": 40960,
-    "tie_word_embeddings": True,
-}
 
 
 def test_group_size_is_query_heads_per_key_value_head():
@@ -126,6 +87,67 @@ def test_from_gguf_reads_every_field():
     )
 
 
+def gguf_of_mixtral(**changes):
+    sizes = {
+        "block_count": 32,
+        "context_length": 32768,
+        "embedding_length": 4096,
+        "feed_forward_length": 14336,
+        "attention.head_count": 32,
+        "attention.head_count_kv": 8,
+        "rope.dimension_count": 128,
+        "rope.freq_base": 1e6,
+        "vocab_size": 32000,
+        "expert_count": 8,
+        "expert_used_count": 2,
+        **changes,
+    }
+    own = {f"llama.{key}": value for key, value in sizes.items()}
+    return ModelConfig.from_gguf({**GGUF, **own}, tie_embeddings=False)
+
+
+def test_from_gguf_reads_the_experts_of_a_mixtral():
+    # its architecture is llama: read as dense, 7 of 47 billion were left
+    published = CONFIGS["mixtral-8x7b"]
+    config = gguf_of_mixtral()
+    assert num_params(config) == num_params(published)
+    as_published = {"rope_layout": "half_split", "window": published.window}
+    assert dataclasses.replace(config, **as_published) == published
+
+
+def test_from_gguf_reads_the_width_of_an_expert_where_it_is_stated():
+    narrow = gguf_of_mixtral(expert_feed_forward_length=64)
+    assert narrow.moe == MoEConfig(
+        num_experts=8, experts_per_token=2, expert_ffn_size=64
+    )
+    assert narrow.ffn_size == 14336
+
+
+def test_from_gguf_takes_no_experts_for_a_dense_model():
+    dense = ModelConfig.from_gguf(GGUF, tie_embeddings=True)
+    none = {**GGUF, "llama.expert_count": 0, "llama.expert_used_count": 0}
+    assert ModelConfig.from_gguf(none, tie_embeddings=True) == dense
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"expert_count": -8}, "llama.expert_count"),
+        ({"expert_count": [8, 8]}, "llama.expert_count"),
+        ({"expert_used_count": None}, "llama.expert_used_count"),
+        ({"expert_used_count": 9}, "moe.experts_per_token"),
+        (
+            {"expert_feed_forward_length": 0},
+            "llama.expert_feed_forward_length",
+        ),
+    ],
+)
+def test_bad_experts_of_a_gguf_are_named(changes, name):
+    with pytest.raises(ArgumentError) as info:
+        gguf_of_mixtral(**changes)
+    assert info.value.name == name
+
+
 @pytest.mark.model
 def test_from_gguf_on_the_real_file(model_path):
     from cutaway.weights import GGUFFile
@@ -173,6 +195,8 @@ def test_metadata_must_be_a_mapping(bad):
         ("llama.embedding_length", "576"),
         ("llama.rope.freq_base", "1e5"),
         ("llama.attention.layer_norm_rms_epsilon", -1.0),
+        ("tokenizer.ggml.tokens", 49152),
+        ("tokenizer.ggml.tokens", "a b"),
     ],
 )
 def test_a_bad_gguf_value_is_named(key, value):

@@ -17,19 +17,9 @@ from cutaway.core import (
     NormConfig,
 )
 from cutaway.core.window_pattern import shortest_pattern
+from oracles.config_files import GOOD
 
-SIZES = {
-    "num_layers": 6,
-    "hidden_size": 12,
-    "num_heads": 6,
-    "num_kv_heads": 2,
-    "head_dim": 4,
-    "ffn_size": 16,
-    "vocab_size": 30,
-    "rope_theta": 1e4,
-    "norm_eps": 1e-5,
-    "max_seq_len": 64,
-}
+SIZES = {**GOOD, "num_layers": 6}
 MOE = {"num_experts": 8, "experts_per_token": 3, "expert_ffn_size": 5}
 MLA = {
     "kv_lora_rank": 10,

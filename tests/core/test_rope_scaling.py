@@ -16,45 +16,7 @@ from cutaway.core import (
     RopeScaling,
     YarnScaling,
 )
-
-GOOD = {
-    "num_layers": 2,
-    "hidden_size": 12,
-    "num_heads": 6,
-    "num_kv_heads": 2,
-    "head_dim": 4,
-    "ffn_size": 16,
-    "vocab_size": 30,
-    "rope_theta": 1e4,
-    "norm_eps": 1e-5,
-    "max_seq_len": 64,
-}
-GGUF = {
-    "general.architecture": "llama",
-    "llama.block_count": 30,
-    "llama.context_length": 8192,
-    "llama.embedding_length": 576,
-    "llama.feed_forward_length": 1536,
-    "llama.attention.head_count": 9,
-    "llama.attention.head_count_kv": 3,
-    "llama.rope.dimension_count": 64,
-    "llama.rope.freq_base": 100000.0,
-    "llama.attention.layer_norm_rms_epsilon": 1e-5,
-    "tokenizer.ggml.tokens": ["a"] * 7,
-}
-HF = {
-    "model_type": "llama",
-    "num_hidden_layers": 3,
-    "hidden_size": 1024,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 8,
-    "head_dim": 128,
-    "intermediate_size": 3072,
-    "vocab_size": 151936,
-    "rope_theta": 1000000.0,
-    "rms_norm_eps": 1e-6,
-    "max_position_embeddings": 40960,
-}
+from oracles.config_files import GGUF, GOOD, HF
 
 LLAMA3 = {
     "factor": 8.0,
@@ -197,6 +159,22 @@ def test_from_gguf_reads_linear_and_yarn():
     assert shorter.rope_scaling == YarnScaling(
         factor=4.0, original_max_seq_len=8192, beta_fast=16.0
     )
+
+
+def test_from_gguf_reads_the_older_key_of_a_factor():
+    # llama.cpp takes it where the newer key is missing; 0 is no scaling
+    def older(value, **newer):
+        more = {f"llama.rope.scaling.{key}": newer[key] for key in newer}
+        metadata = {**GGUF, "llama.rope.scale_linear": value, **more}
+        return ModelConfig.from_gguf(metadata, tie_embeddings=True).rope_scaling
+
+    assert older(4.0) == LinearScaling(factor=4.0)
+    assert older(4.0, factor=2.0) == LinearScaling(factor=2.0)
+    assert older(4.0, type="linear") == LinearScaling(factor=4.0)
+    assert older(4.0, type="none") is None
+    assert older(0.0) is None
+    with pytest.raises(ArgumentError, match="factor"):
+        older(0.5)
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,15 @@ from __future__ import annotations
 import pytest
 
 from cutaway.core import ModelConfig
-from cutaway.decoder import Decoder, Params
-from cutaway.weights import GGUFFile
+from cutaway.decoder import Decoder, Params, load_checkpoint
+from oracles.hf_families import make_family
 
 
 @pytest.fixture(scope="session", params=["numpy", "torch"])
 def real_decoder(request, model_path) -> Decoder:
     """The real model, once in each backend."""
-    with GGUFFile(model_path) as file:
-        config = ModelConfig.from_gguf(
-            file.metadata, tie_embeddings="output.weight" not in file.tensors
-        )
-        params = Params.from_gguf(file, config, impl=request.param)
-    return Decoder(config, params, impl=request.param)
+    model = load_checkpoint(model_path, impl=request.param)
+    return Decoder(model.config, model.params, impl=request.param)
 
 
 @pytest.fixture(params=["numpy", "torch"])
@@ -37,3 +33,16 @@ def tiny_decoder(request) -> Decoder:
     )
     params = Params.random(config, 0, impl=request.param, dtype="float64")
     return Decoder(config, params, impl=request.param)
+
+
+@pytest.fixture(scope="session")
+def peers(tmp_path_factory):
+    """Makes each of the models of ``oracles.hf_families`` once."""
+    made = {}
+
+    def peer_of(case):
+        if case not in made:
+            made[case] = make_family(tmp_path_factory.mktemp(case), case)
+        return made[case]
+
+    return peer_of

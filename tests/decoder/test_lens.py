@@ -7,6 +7,7 @@ import pytest
 
 from cutaway.core.errors import ArgumentError
 from cutaway.decoder import Decoder, logit_lens, logit_terms
+from oracles.hf_families import decoder_of
 
 IDS = [1, 4, 0, 2, 3, 3, 1]
 
@@ -59,6 +60,24 @@ def test_last_only_is_the_last_row(tiny_decoder, length):
     last = logit_lens(tiny_decoder, IDS[:length], last_only=True)
     assert last.shape == (3, 1, 5)
     np.testing.assert_allclose(last[:, 0], whole[:, -1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("read", [
+    lambda decoder: logit_lens(decoder, IDS, last_only=True),
+    lambda decoder: logit_terms(decoder, IDS, 0),
+])  # fmt: skip
+def test_the_last_row_alone_is_kept(tiny_decoder, read, monkeypatch):
+    kept = []
+    stack = np.stack
+
+    def noted(arrays):
+        kept.extend(len(array) for array in arrays)
+        return stack(arrays)
+
+    monkeypatch.setattr(np, "stack", noted)
+    read(tiny_decoder)
+    assert kept
+    assert set(kept) == {1}
 
 
 def test_a_row_does_not_see_later_tokens(tiny_decoder):
@@ -132,3 +151,32 @@ def test_the_real_model_names_paris_in_its_last_layer_only(real_decoder):
     assert rank[-3:].tolist() == [7, 3, 1]
     terms = logit_terms(real_decoder, ids, paris)
     assert terms.sum() == pytest.approx(float(logits[paris]), abs=1e-3)
+
+
+@pytest.mark.parametrize("case", ["gemma2", "gemma3", "mixtral", "gpt2"])
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_the_lens_ends_in_the_logits_of_every_family(peers, case, impl):
+    decoder = decoder_of(peers(case), impl)
+    want = decoder.forward(IDS, decoder.new_cache(len(IDS)))
+    lens = logit_lens(decoder, IDS)
+    np.testing.assert_allclose(lens[-1], want, rtol=0, atol=1e-12)
+    assert np.abs(lens[-2] - want).max() > 0.1
+
+
+@pytest.mark.parametrize("case", ["gemma3", "qwen3_moe", "gpt_oss"])
+def test_the_terms_of_other_families_add_up_to_the_logit(peers, case):
+    decoder = decoder_of(peers(case), "numpy")
+    logits = decoder.forward(IDS, decoder.new_cache(len(IDS)))
+    terms = logit_terms(decoder, IDS, 3)
+    assert len(terms) == 1 + 2 * decoder.config.num_layers
+    assert terms.sum() == pytest.approx(logits[-1, 3], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [("gemma2", "config.logit_softcap"), ("gpt2", "config.norm.kind")],
+)
+def test_logits_that_are_no_sum_of_terms_are_refused(peers, case, name):
+    with pytest.raises(ArgumentError) as info:
+        logit_terms(decoder_of(peers(case), "numpy"), IDS, 3)
+    assert info.value.name == name

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from cutaway.core import ArgumentError, ModelConfig
-from cutaway.decoder import Decoder, LayerParams, Params
+from cutaway.decoder import Decoder, Params
+from cutaway.decoder.shapes import layer_shapes, weight_shapes
 
 CONFIG = ModelConfig(
     num_layers=2,
@@ -66,9 +67,18 @@ def flat(params):
     named = {"embed": params.embed, "final_norm": params.final_norm}
     named["unembed"] = params.unembed
     for index, layer in enumerate(params.layers):
-        for field in dataclasses.fields(layer):
-            named[f"{index}.{field.name}"] = getattr(layer, field.name)
+        for name in layer_shapes(CONFIG, index):
+            named[f"{index}.{name}"] = getattr(layer, name)
     return named
+
+
+def test_names_are_those_of_the_weights_there_are():
+    names = Params.random(CONFIG, 0, impl="numpy").names()
+    assert sorted(names) == sorted(weight_shapes(CONFIG))
+    assert "unembed" not in names
+    config = dataclasses.replace(CONFIG, tie_embeddings=False)
+    names = Params.random(config, 0, impl="numpy").names()
+    assert sorted(names) == sorted(weight_shapes(config))
 
 
 @pytest.mark.parametrize("impl", ["numpy", "torch"])
@@ -119,6 +129,16 @@ def test_a_tensor_that_would_be_ignored_is_refused(extra):
     with pytest.raises(ArgumentError, match=extra) as info:
         Params.from_gguf(file, CONFIG, impl="numpy")
     assert info.value.name == "file.tensors"
+    assert file.read == []
+
+
+def test_a_file_for_the_other_rotary_layout_is_refused():
+    # its q and k would turn the wrong pairs, without an error
+    file = FakeFile(TIED_SHAPES)
+    config = dataclasses.replace(CONFIG, rope_layout="half_split")
+    with pytest.raises(ArgumentError, match="'interleaved'") as info:
+        Params.from_gguf(file, config, impl="numpy")
+    assert info.value.name == "config.rope_layout"
     assert file.read == []
 
 
@@ -175,10 +195,7 @@ def test_random_weights_refuse_bad_arguments(seed, options, name):
     assert info.value.name == name
 
 
-FIELDS = [field.name for field in dataclasses.fields(LayerParams)]
-
-
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("name", layer_shapes(CONFIG, 1))
 def test_a_decoder_names_the_weight_that_does_not_fit(name):
     params = Params.random(CONFIG, 0, impl="numpy")
     last = params.layers[1]
@@ -193,6 +210,20 @@ def test_a_decoder_names_the_weight_that_does_not_fit(name):
         with pytest.raises(ArgumentError) as info:
             Decoder(CONFIG, broken, impl="numpy")
         assert info.value.name == f"params.layers[1].{name}{suffix}"
+
+
+def test_a_decoder_names_the_weight_that_is_missing_and_one_too_many():
+    biased = dataclasses.replace(CONFIG, biases=frozenset({"qkv"}))
+    plain = Params.random(CONFIG, 0, impl="numpy")
+    with pytest.raises(ArgumentError) as info:
+        Decoder(biased, plain, impl="numpy")
+    name = "params.layers[0].bq"
+    assert (info.value.name, info.value.got) == (name, "None")
+    with pytest.raises(ArgumentError, match="has no such weight") as info:
+        Decoder(CONFIG, Params.random(biased, 0, impl="numpy"), impl="numpy")
+    assert info.value.name == name
+    with pytest.raises(ArgumentError, match=r"layers\[0\]\.bq: got None"):
+        plain["layers[0].bq"]
 
 
 @pytest.mark.parametrize("name", ["embed", "unembed", "final_norm"])

@@ -1,11 +1,13 @@
 """Loss and perplexity, against torch and against what must hold."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
 
-from cutaway.core.errors import ArgumentError
-from cutaway.decoder import perplexity, token_losses
+from cutaway.core import ArgumentError, ModelConfig
+from cutaway.decoder import Decoder, Params, perplexity, token_losses
 
 
 def test_losses_equal_the_cross_entropy_of_torch(tiny_decoder):
@@ -28,6 +30,31 @@ def test_the_chunk_size_does_not_change_the_losses(tiny_decoder, chunk_size):
         token_losses(tiny_decoder, ids),
         rtol=1e-10,
     )
+
+
+def test_a_chunk_takes_the_memory_of_its_logits_and_little_more():
+    config = ModelConfig(
+        num_layers=1,
+        hidden_size=4,
+        num_heads=1,
+        num_kv_heads=1,
+        head_dim=4,
+        ffn_size=4,
+        vocab_size=30_000,
+        rope_theta=1e4,
+        norm_eps=1e-5,
+        max_seq_len=64,
+    )
+    params = Params.random(config, 0, impl="numpy")
+    decoder = Decoder(config, params, impl="numpy")
+    tracemalloc.start()
+    try:
+        token_losses(decoder, [1] * 64, chunk_size=63)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    logits = 4 * 63 * config.vocab_size
+    assert logits < peak < 1.25 * logits
 
 
 @pytest.mark.parametrize("ids", [[], [1]])

@@ -10,6 +10,7 @@ from cutaway.core import ArgumentError, ModelConfig
 from cutaway.decoder import Decoder, Params, counts_by_part, profile_forward
 from cutaway.decoder.profile import PARTS, part_of
 from cutaway.roofline import CONFIGS, forward_counts
+from oracles.hf_families import IDS, decoder_of
 
 CONFIG = ModelConfig(
     num_layers=3,
@@ -41,8 +42,28 @@ def test_every_stage_of_the_decoder_has_a_part(decoder):
 
 
 def test_every_counted_operation_has_a_part():
-    ops = forward_counts(CONFIGS["smollm2-135m"], 3, 2)
-    assert {part_of(op.name) for op in ops} == set(PARTS)
+    for config in CONFIGS.values():
+        for num_tokens in (1, 3, 4096):  # latent attention has two forms
+            ops = forward_counts(config, num_tokens, 2)
+            assert {part_of(op.name) for op in ops} == set(PARTS)
+
+
+@pytest.mark.parametrize("case", ["qwen3_moe", "gemma3", "gpt_oss", "opt"])
+def test_stages_of_other_families_have_parts_too(peers, case):
+    model = decoder_of(peers(case), "numpy")
+    spent = profile_forward(
+        model, IDS, model.new_cache(len(IDS)), clock=itertools.count().__next__
+    )
+    assert min(spent.values()) > 0
+    stages = []
+    model.forward(
+        IDS,
+        model.new_cache(len(IDS)),
+        observe=lambda name, layer, array: stages.append(name),
+    )
+    assert sum(spent.values()) == len(stages)
+    assert ("q_norm" in stages) == model.config.norm.qk
+    assert ("ffn_post_norm" in stages) == model.config.norm.after
 
 
 def test_an_unknown_name_is_refused():

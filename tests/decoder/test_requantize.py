@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from cutaway.core import ArgumentError, ModelConfig
+from cutaway.core import ArgumentError, ModelConfig, MoEConfig
 from cutaway.decoder import (
     Decoder,
     Params,
@@ -143,6 +145,7 @@ def test_fewer_bits_move_the_logits_further():
         (lambda p: requantize(p, {"layers[2].wq": "Q4_0"}), "name"),
         (lambda p: requantize(p, {"layers[0].embed": "Q4_0"}), "name"),
         (lambda p: requantize(p, {"layers": "Q4_0"}), "name"),
+        (lambda p: requantize(p, {"unembed": "Q8_0"}), "plan['unembed']"),
         (lambda p: requantize(p, {"embed": "Q4"}), "plan['embed']"),
         (lambda p: requantize(p, {"embed": "Q4_K"}), "plan['embed']"),
         (lambda p: planned_bytes(SMALL, {"embed": "F32"}), "plan"),
@@ -193,3 +196,28 @@ def test_bits_of_a_mix_are_the_weighted_mean():
     bits = 8 * planned_bytes(config, plan) / 134_515_008
     low, high = (BLOCK_TYPES[n].bits_per_weight for n in ("Q4_K", "Q8_0"))
     assert low < bits < high
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_experts_pass_and_what_is_small_does_not(impl, tied):
+    config = replace(
+        SMALL,
+        tie_embeddings=tied,
+        moe=MoEConfig(num_experts=3, experts_per_token=2, expert_ffn_size=32),
+        biases=frozenset({"qkv", "ffn", "router"}),
+    )
+    params = Params.random(config, 0, impl=impl)
+    plan = quantization_plan(config, "Q8_0")
+    whole = {name.rpartition(".")[2] for name in plan if plan[name] == "F32"}
+    assert whole == {
+        *("attn_norm", "ffn_norm", "final_norm", "router", "router_bias"),
+        *("bq", "bk", "bv", "b_gate", "b_up", "b_down"),
+    }
+    assert plan["layers[1].w_down"] == "Q8_0"
+    rough = requantize(params, plan)
+    assert set(rough.names()) == set(params.names())
+    for name in params.names():
+        same = np.array_equal(np.asarray(rough[name]), np.asarray(params[name]))
+        assert same == (plan[name] == "F32"), name
+    Decoder(config, rough, impl=impl)

@@ -80,15 +80,15 @@ def params_of(model):
     """The weights of a LlamaForCausalLM, in our names."""
     layers = tuple(
         LayerParams(
-            layer.input_layernorm.weight.detach(),
-            layer.self_attn.q_proj.weight.detach(),
-            layer.self_attn.k_proj.weight.detach(),
-            layer.self_attn.v_proj.weight.detach(),
-            layer.self_attn.o_proj.weight.detach(),
-            layer.post_attention_layernorm.weight.detach(),
-            layer.mlp.gate_proj.weight.detach(),
-            layer.mlp.up_proj.weight.detach(),
-            layer.mlp.down_proj.weight.detach(),
+            attn_norm=layer.input_layernorm.weight.detach(),
+            wq=layer.self_attn.q_proj.weight.detach(),
+            wk=layer.self_attn.k_proj.weight.detach(),
+            wv=layer.self_attn.v_proj.weight.detach(),
+            wo=layer.self_attn.o_proj.weight.detach(),
+            ffn_norm=layer.post_attention_layernorm.weight.detach(),
+            w_gate=layer.mlp.gate_proj.weight.detach(),
+            w_up=layer.mlp.up_proj.weight.detach(),
+            w_down=layer.mlp.down_proj.weight.detach(),
         )
         for layer in model.model.layers
     )

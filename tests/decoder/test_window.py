@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 
@@ -20,6 +21,7 @@ from cutaway.attention import (
 )
 from cutaway.core import ArgumentError, ModelConfig
 from cutaway.decoder import Decoder, LayerParams, Params
+from cutaway.kvcache import ContiguousCache
 from oracles import variant_loops
 
 WINDOW = 4
@@ -188,6 +190,36 @@ def test_each_layer_looks_through_its_own_window(impl, cut):
         want, _ = variant_loops.attention(q, k, v, window=window)
         got = seen["attn_out", layer][-1].reshape(want.shape)
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-12)
+
+
+class Poisoned(ContiguousCache):
+    """A cache that shows NaN for every key before the window's edge."""
+
+    def append(self, layer, k, v):
+        super().append(layer, k, v)
+        self.new_tokens = len(k)
+
+    def view(self, layer):
+        keys, values = map(copy.deepcopy, super().view(layer))
+        outside = max(0, len(keys) - self.new_tokens - WINDOW + 1)
+        keys[:outside] = values[:outside] = float("nan")
+        return keys, values
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+@pytest.mark.parametrize("size", [1, 3, 5])
+def test_keys_that_no_query_of_the_pass_sees_are_not_read(impl, size):
+    # a masked NaN would still reach the sum of the values: 0 * NaN
+    decoder = decoder_of(impl)
+    cache = Poisoned(
+        CONFIG, capacity_tokens=len(PROMPT), impl=impl, dtype="float64"
+    )
+    parts = [
+        decoder.forward(PROMPT[start : start + size], cache)
+        for start in range(0, len(PROMPT), size)
+    ]
+    want = read(decoder, PROMPT)
+    np.testing.assert_allclose(np.concatenate(parts), want, rtol=0, atol=1e-10)
 
 
 SINKS = [0.5, -2.0, 3.0, 0.0, 1.5, -0.5]

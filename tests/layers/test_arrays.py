@@ -12,6 +12,7 @@ import torch
 from cutaway.core import ArgumentError
 from cutaway.layers import (
     check_array,
+    concat,
     empty,
     from_numpy,
     inference,
@@ -84,3 +85,26 @@ def test_the_numpy_path_never_loads_torch():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.split("\n")[:2] == ["(2, 5)", "[]"]
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_concat_repeats_what_has_size_one(impl):
+    parts = [np.arange(6.0).reshape(3, 1, 2), np.ones((3, 4, 1))]
+    arrays = [from_numpy(part, impl=impl) for part in parts]
+    got = np.asarray(concat(arrays, impl=impl))
+    assert got.shape == (3, 4, 3)
+    for row, head in np.ndindex(3, 4):
+        assert got[row, head].tolist() == [2 * row, 2 * row + 1, 1]
+    got[:] = 7  # a copy: the parts are as they were
+    assert parts[0][0, 0].tolist() == [0, 1]
+
+
+def test_concat_names_what_does_not_fit():
+    for parts, name in (
+        ([], "parts"),
+        ([np.ones((2, 1)), np.ones((3, 1))], "parts"),
+        ([np.ones((2, 1)), [1.0]], "parts[1]"),
+    ):
+        with pytest.raises(ArgumentError) as info:
+            concat(parts, impl="numpy")
+        assert info.value.name == name

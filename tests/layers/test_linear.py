@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from cutaway.core import ArgumentError
-from cutaway.layers import embed, linear
+from cutaway.layers import embed, linear, linear_per_head
 from oracles import loops
 from oracles.budget import assert_within_budget
 
@@ -127,3 +127,35 @@ def test_an_unknown_impl_is_refused_and_the_known_ones_listed(impl):
     with pytest.raises(ArgumentError, match="'numpy', 'torch'") as info:
         linear(np.zeros((1, 1)), np.zeros((1, 1)), impl=impl)
     assert info.value.name == "impl"
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+@pytest.mark.parametrize("tokens", [0, 1, 2, 9])
+@pytest.mark.parametrize("heads", [1, 3])
+def test_each_head_has_a_matrix_of_its_own(impl, tokens, heads):
+    x, w = draw(4, (tokens, heads, 5), (heads, 7, 5))
+    arrays = (x, w) if impl == "numpy" else map(torch.from_numpy, (x, w))
+    got = linear_per_head(*arrays, impl=impl)
+    assert tuple(got.shape) == (tokens, heads, 7)
+    for head in range(heads):
+        want = loops.linear(x[:, head], w[head])
+        np.testing.assert_allclose(got[:, head], want, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_the_matrices_of_heads_may_be_transposed_views(impl):
+    x, w = draw(5, (4, 3, 7), (3, 9, 7))
+    part = w[:, 2:7]  # rows of a larger matrix
+    if impl == "torch":
+        x, part = torch.from_numpy(x), torch.from_numpy(part)
+    forth = linear_per_head(x, part, impl=impl)
+    back = linear_per_head(forth, part.swapaxes(1, 2), impl=impl)
+    want = np.einsum("thi,hoi,hoj->thj", x, w[:, 2:7], w[:, 2:7])
+    np.testing.assert_allclose(back, want, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(4, 2, 7), (4, 3, 6), (4, 7)])
+def test_heads_and_widths_of_linear_per_head_must_fit(shape):
+    with pytest.raises(ArgumentError) as info:
+        linear_per_head(np.zeros(shape), np.zeros((3, 5, 7)), impl="numpy")
+    assert info.value.name == "x.shape"

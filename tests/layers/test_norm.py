@@ -67,9 +67,10 @@ def test_the_length_of_a_row_does_not_matter_and_its_mean_is_kept():
 
 
 def test_gemma_multiplies_by_one_plus_what_its_files_hold():
-    modeling = pytest.importorskip("transformers.models.gemma.modeling_gemma")
+    from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
+
     x, stored = (a.astype(np.float32) for a in draw(3, 59))
-    theirs = modeling.GemmaRMSNorm(59, eps=1e-6)
+    theirs = GemmaRMSNorm(59, eps=1e-6)
     theirs.weight.data = torch.from_numpy(stored)
     expected = theirs(torch.from_numpy(x)).detach().numpy()
     got = rms_norm(x, 1 + stored, 1e-6, impl="numpy")
@@ -102,6 +103,17 @@ def test_float16_rows_whose_squares_overflow_are_normalised(impl):
 def test_a_weight_of_another_width_is_named():
     with pytest.raises(ArgumentError, match=r"weight.shape: got \(3,\)"):
         rms_norm(np.zeros((2, 4)), np.ones(3), 1e-5, impl="numpy")
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool", "complex64"])
+def test_rows_that_are_no_floats_are_refused(impl, dtype):
+    # the result has the dtype of the rows: integers would lose all of it
+    x, w = np.ones((2, 4), dtype), np.ones(4)
+    if impl == "torch":
+        x, w = torch.from_numpy(x), torch.from_numpy(w)
+    with pytest.raises(ArgumentError, match=rf"x\.dtype: got {dtype}"):
+        rms_norm(x, w, 1e-5, impl=impl)
 
 
 @pytest.mark.parametrize("eps", [-1e-9, float("nan"), None])

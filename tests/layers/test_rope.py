@@ -253,6 +253,17 @@ def test_frequencies_refuse_bad_sizes(head_dim, theta, name):
     assert info.value.name == name
 
 
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_rotation_refuses_integers(impl):
+    x = np.ones((2, 1, 8), np.int64)
+    positions = np.arange(2)
+    if impl == "torch":
+        x, positions = torch.from_numpy(x), torch.from_numpy(positions)
+    frequencies = rope_frequencies(8, 1e4)
+    with pytest.raises(ArgumentError, match=r"x\.dtype: got int64"):
+        apply_rope(x, positions, frequencies, layout="half_split", impl=impl)
+
+
 def test_rotation_refuses_what_does_not_fit():
     x, frequencies = np.zeros((2, 1, 8)), rope_frequencies(8, 1e4)
     with pytest.raises(ArgumentError, match="'interleaved', 'half_split'"):

@@ -220,6 +220,7 @@ def test_logits_are_the_decoders_of_every_position(tiny: LLM) -> None:
     assert logits.dtype == np.float32
     assert logits.shape == (len(ids), tiny.config.vocab_size)
     np.testing.assert_array_equal(logits, expected)
+    np.testing.assert_array_equal(tiny.logits(iter(ids)), expected)
 
 
 def test_float64_gives_float64_logits_near_the_float32_ones(

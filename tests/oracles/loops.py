@@ -76,7 +76,7 @@ def attention(q, k, v, causal=True, scale=None):
     q_len, heads, head_dim = q.shape
     kv_len, kv_heads, _ = k.shape
     scale = head_dim**-0.5 if scale is None else scale
-    out = np.zeros(q.shape)
+    out = np.zeros((q_len, heads, v.shape[2]))
     lse = np.full((q_len, heads), -math.inf)
     for i in range(q_len):
         for h in range(heads):

@@ -38,7 +38,7 @@ def attention(
     scale = 1 / math.sqrt(head_dim) if scale is None else scale
     rule = {"causal": causal, "window": window}
     rule |= {"sink_tokens": sink_tokens, "prefix": prefix}
-    out = np.zeros(q.shape)
+    out = np.zeros((q_len, heads, v.shape[2]))
     lse = np.full((q_len, heads), -math.inf)
     for row in range(q_len):
         i = row + kv_len - q_len

@@ -19,6 +19,15 @@ RIDGES = {
     "mi300x": 246.6,
 }
 
+SPARSE_16_BIT = {  # TFLOP/s as data sheets print them, with 2:4 sparsity
+    "a100-sxm-80gb": 624,
+    "h100-sxm": 1979,
+    "h100-pcie": 1513,
+    "h200-sxm": 1979,
+    "b200-hgx": 4500,
+    "gb200": 5000,
+}
+
 
 def test_every_entry_has_a_known_ridge():
     assert set(RIDGES) == set(HARDWARE)
@@ -28,6 +37,12 @@ def test_every_entry_has_a_known_ridge():
 def test_ridge_is_the_published_one(name):
     ridge = hardware(name).ridge("bfloat16")
     assert abs(ridge - RIDGES[name]) <= 0.05
+
+
+@pytest.mark.parametrize("name", SPARSE_16_BIT)
+def test_peaks_are_half_of_the_sparse_ones_on_the_data_sheet(name):
+    dense = hardware(name).peak("bfloat16") / 1e12
+    assert dense == pytest.approx(SPARSE_16_BIT[name] / 2, rel=1e-3)
 
 
 def test_the_h100_ridge_of_591_is_that_of_float8():
@@ -71,6 +86,15 @@ def test_two_editions_of_the_b200_differ_in_bandwidth_only():
     assert fast.ridge("bfloat16") == 281.25
     for entry in (slow, fast):
         assert "7.7" in entry.note + entry.name
+    assert fast.memory_bytes == 180 * 10**9
+    assert "192" in fast.note
+
+
+def test_every_name_tells_the_memory_and_of_twins_the_form():
+    assert all(" GB" in machine.name for machine in HARDWARE.values())
+    for name in ("a100-sxm-40gb", "a100-sxm-80gb", "h100-pcie", "h100-sxm"):
+        form = name.split("-")[1].upper()
+        assert form in hardware(name).name.upper()
 
 
 def test_chips_are_described_where_a_source_does():

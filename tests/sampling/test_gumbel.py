@@ -66,17 +66,30 @@ def test_both_make_the_same_choice_from_the_same_noise() -> None:
     np.testing.assert_array_equal(one, other)
 
 
+class Fixed:
+    """A generator whose exponentials are given."""
+
+    def __init__(self, drawn: np.ndarray) -> None:
+        self.drawn = drawn
+
+    def standard_exponential(self, shape):
+        assert shape == self.drawn.shape
+        return self.drawn
+
+
 def test_a_vocabulary_in_parts_is_drawn_part_by_part() -> None:
-    noise = np.random.default_rng(5).gumbel(size=(400, 10))
-    perturbed = np.random.default_rng(6).normal(size=10) + noise
-    whole = perturbed.argmax(axis=1)
-    left, right = perturbed[:, :4], perturbed[:, 4:]
-    winners = np.where(
-        left.max(axis=1) >= right.max(axis=1),
-        left.argmax(axis=1),
-        4 + right.argmax(axis=1),
+    drawn = np.random.default_rng(5).standard_exponential((400, 10))
+    z = np.tile(np.random.default_rng(6).normal(size=10), (400, 1))
+    whole = gumbel_max(z, Fixed(drawn))
+    left = gumbel_max(z[:, :4], Fixed(drawn[:, :4]))
+    right = 4 + gumbel_max(z[:, 4:], Fixed(drawn[:, 4:]))
+    winners = np.stack([left, right], axis=1)
+    pair, noise = (
+        np.take_along_axis(array, winners, axis=1) for array in (z, drawn)
     )
-    np.testing.assert_array_equal(winners, whole)
+    final = gumbel_max(pair, Fixed(noise))
+    np.testing.assert_array_equal(winners[np.arange(400), final], whole)
+    assert {0, 1} == set(final.tolist())
 
 
 def test_every_row_of_any_batch_shape_gets_a_token() -> None:

@@ -151,6 +151,8 @@ def test_bias_is_kept_as_sorted_pairs_however_it_came() -> None:
     expected = ((2, -100.0), (7, 1.0))
     for given in ({7: 1, 2: -100}, [(7, 1), (2, -100)], expected):
         assert SamplingParams(logit_bias=given).logit_bias == expected
+        pairs = (pair for pair in dict(given).items())
+        assert SamplingParams(logit_bias=pairs).logit_bias == expected
     params = SamplingParams(logit_bias={np.int64(7): np.float32(1)})
     assert eval(repr(params)) == params
     assert SamplingParams(logit_bias={}) == SamplingParams(logit_bias=None)

@@ -241,6 +241,14 @@ def test_bad_bias_is_refused_here_and_in_the_parameters(bias) -> None:
         SamplingParams(logit_bias=bias)
 
 
+def test_a_token_twice_in_an_iterator_is_refused() -> None:
+    pairs = [(1, 2.0), (1, 3.0)]
+    with pytest.raises(ArgumentError, match="each token id once"):
+        apply_logit_bias([0.0, 1.0], iter(pairs))
+    moved = apply_logit_bias([0.0, 1.0], iter(pairs[:1]))
+    assert moved.tolist() == [0.0, 3.0]
+
+
 def test_bias_beyond_the_vocabulary_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"bias\[1\]: got 2"):
         apply_logit_bias([0.0, 1.0], {0: 1, 2: 1})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -113,6 +114,29 @@ def test_greedy_takes_the_lowest_id_among_equals() -> None:
     np.testing.assert_array_equal(
         probabilities([0.0, 2.0, 1.0, 2.0], greedy), [0, 1, 0, 0]
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_plain_greedy_is_the_argmax_and_copies_no_logits(dtype) -> None:
+    generator = np.random.default_rng(0)
+    logits = generator.normal(size=100_000).astype(dtype)
+    greedy = SamplingParams(temperature=0)
+    tracemalloc.start()
+    try:
+        token_id = sample(logits, greedy, generator)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert token_id == logits.argmax()
+    assert peak < 6 * logits.size  # a copy in float64 takes 8 a logit
+
+
+def test_plain_greedy_refuses_an_order_that_is_none() -> None:
+    greedy = SamplingParams(temperature=0)
+    generator = new_generator(greedy)
+    for order in ("vlm", ["top_k"], ["temperature", "temperature"]):
+        with pytest.raises(ArgumentError):
+            sample([0.0, 1.0], greedy, generator, order=order)
 
 
 class Fixed:

@@ -2,80 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-
 import numpy as np
 
-from cutaway.attention import alibi_slopes
 from cutaway.core.errors import ArgumentError
-from cutaway.core.rope_scaling import Llama3Scaling, RopeScaling, YarnScaling
-from cutaway.layers import (
-    pair_counts,
-    rope_frequencies,
-    yarn_mscale,
-    yarn_range,
-)
+from cutaway.core.rope_scaling import RopeScaling, YarnScaling
+from cutaway.layers import pair_counts, rope_frequencies, yarn_range
+from cutaway.roofline import model_config
 
-__all__ = [
-    "ROPES",
-    "Rope",
-    "alibi_slopes",
-    "half_cosine_error",
-    "pairs",
-    "ramp",
-    "yarn_mscale",
-]
+__all__ = ["half_cosine_error", "pairs", "ramp", "rope"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rope:
-    """How a model turns its queries and keys.
+def rope(model: str) -> tuple[int, float, RopeScaling]:
+    """Return the turned width, theta and scaling of a published model.
 
-    Attributes:
-        head_dim: Width of the part that is turned.
-        theta: Base of the frequencies.
-        scaling: How they are stretched.
+    Raises:
+        ArgumentError: The model is unknown, or does not scale.
     """
-
-    head_dim: int
-    theta: float
-    scaling: RopeScaling
-
-
-ROPES: Mapping[str, Rope] = MappingProxyType(
-    {
-        "llama-3.1-8b": Rope(
-            head_dim=128,
-            theta=500_000.0,
-            scaling=Llama3Scaling(
-                factor=8.0,
-                low_freq_factor=1.0,
-                high_freq_factor=4.0,
-                original_max_seq_len=8192,
-            ),
-        ),
-        "gpt-oss-20b": Rope(
-            head_dim=64,
-            theta=150_000.0,
-            scaling=YarnScaling(
-                factor=32.0, original_max_seq_len=4096, truncate=False
-            ),
-        ),
-        "deepseek-v3": Rope(
-            head_dim=64,  # the part of a key that is turned, of 192
-            theta=10_000.0,
-            scaling=YarnScaling(
-                factor=40.0,
-                original_max_seq_len=4096,
-                mscale=1.0,
-                mscale_all_dim=1.0,
-            ),
-        ),
-    }
-)
-"""As the models' own ``config.json`` state them."""
+    config = model_config(model)
+    theta, scaling = config.rope_theta, config.rope_scaling
+    if theta is None or scaling is None:
+        raise ArgumentError("model", repr(model), "one with a RopeScaling")
+    return config.rope_dim, theta, scaling
 
 
 def pairs(model: str) -> tuple[int, int, int]:
@@ -84,8 +31,7 @@ def pairs(model: str) -> tuple[int, int, int]:
     >>> pairs("llama-3.1-8b")
     (29, 6, 29)
     """
-    rope = ROPES[model]
-    return pair_counts(rope.head_dim, rope.theta, rope.scaling)
+    return pair_counts(*rope(model))
 
 
 def ramp(model: str) -> tuple[float, float]:
@@ -94,10 +40,10 @@ def ramp(model: str) -> tuple[float, float]:
     >>> ramp("deepseek-v3")
     (10, 23)
     """
-    rope = ROPES[model]
-    if not isinstance(rope.scaling, YarnScaling):
+    width, theta, scaling = rope(model)
+    if not isinstance(scaling, YarnScaling):
         raise ArgumentError("model", repr(model), "one with YarnScaling")
-    return yarn_range(rope.head_dim, rope.theta, rope.scaling)
+    return yarn_range(width, theta, scaling)
 
 
 def half_cosine_error(num_tokens: int, head_dim: int, theta: float) -> float:

@@ -12,6 +12,7 @@ import typer
 
 from cutaway.cli.options import (
     DEFAULT_MODEL,
+    Cache,
     FrequencyPenalty,
     Impl,
     MaxTokens,
@@ -53,6 +54,7 @@ def run(
     seed: Seed = None,
     model: Model = DEFAULT_MODEL,
     impl: Impl = "torch",
+    cache: Cache = "contiguous",
 ) -> None:
     """Talk with the model, which remembers the conversation.
 
@@ -79,7 +81,8 @@ def run(
         presence_penalty=presence_penalty,
         seed=seed,
     )
-    conversation = Conversation(LLM(model, impl=impl), params, system)
+    llm = LLM(model, impl=impl, cache=cache)
+    conversation = Conversation(llm, params, system)
     if sys.stdin.isatty():
         _talk(conversation)
     else:

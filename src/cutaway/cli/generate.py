@@ -9,6 +9,7 @@ import typer
 
 from cutaway.cli.options import (
     DEFAULT_MODEL,
+    Cache,
     FrequencyPenalty,
     Impl,
     MaxTokens,
@@ -46,6 +47,7 @@ def run(
     seed: Seed = None,
     model: Model = DEFAULT_MODEL,
     impl: Impl = "torch",
+    cache: Cache = "contiguous",
     stream: Annotated[
         bool,
         typer.Option(help="Print each token as soon as it is chosen."),
@@ -84,7 +86,7 @@ def run(
         seed=seed,
     )
     text = _standard_input() if prompt == "-" else prompt
-    llm = LLM(model, impl=impl)
+    llm = LLM(model, impl=impl, cache=cache)
     if not stream:
         output = llm.generate(text, params, progress=True)[0]
         print(output.outputs[0].text)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from cutaway.kvcache import CACHES
+
 _CHOICE = "Choosing tokens"
 _MODEL = "Model"
 
@@ -91,6 +93,14 @@ Impl = Annotated[
     str,
     typer.Option(
         help="What computes: torch or numpy.",
+        metavar="NAME",
+        rich_help_panel=_MODEL,
+    ),
+]
+Cache = Annotated[
+    str,
+    typer.Option(
+        help=f"Where keys and values are kept: {', '.join(CACHES)}.",
         metavar="NAME",
         rich_help_panel=_MODEL,
     ),

@@ -36,7 +36,7 @@ def predict(
     kv_dtype: str,
 ) -> dict[str, Any]:
     """Return every figure of the report, as plain data."""
-    from cutaway.roofline import kv_cache_bytes, num_params
+    from cutaway.roofline import resident_bytes
 
     weight_size = bytes_of("--dtype", dtype)
     kv_size = bytes_of("--kv-dtype", kv_dtype)
@@ -47,12 +47,17 @@ def predict(
         "decode": [(1, lengths["context"])] * batch,
     }
     longest = max(prompt, lengths["context"] + 1)
-    needed = num_params(model.config) * weight_size
-    needed += batch * kv_cache_bytes(model.config, longest, kv_size)
+    needed = resident_bytes(
+        model.whole,
+        batch,
+        longest,
+        weight_bytes_per_param=weight_size,
+        kv_bytes_per_element=kv_size,
+    )
     return {
         "model": model.name,
-        "max_seq_len": model.config.max_seq_len,
-        "has_experts": model.config.moe is not None,
+        "max_seq_len": model.whole.max_seq_len,
+        "has_experts": model.whole.moe is not None,
         **lengths,
         "dtype": dtype.lower(),
         "kv_dtype": kv_dtype.lower(),
@@ -100,7 +105,7 @@ def _phase(
     from cutaway.roofline import batch_counts, predict_time
 
     ops = batch_counts(
-        model.config,
+        model.whole,
         sequences,
         weight_bytes_per_param=weight_size,
         kv_bytes_per_element=kv_size,

@@ -3,9 +3,16 @@
 from cutaway.core.block_config import AttentionConfig, FFNConfig, NormConfig
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError, CutawayError
+from cutaway.core.float8 import (
+    FLOAT8,
+    Float8Format,
+    float8_decode,
+    float8_encode,
+)
+from cutaway.core.kv_shape import KVShape
 from cutaway.core.mla_config import MLAConfig
 from cutaway.core.moe_config import ExpertGroups, MoEConfig
-from cutaway.core.protocols import KVCache
+from cutaway.core.protocols import AttendingCache, KVCache
 from cutaway.core.rope_scaling import (
     DynamicScaling,
     LinearScaling,
@@ -17,14 +24,18 @@ from cutaway.core.rope_scaling import (
 from cutaway.core.state import AttentionState, merge
 
 __all__ = [
+    "FLOAT8",
     "ArgumentError",
+    "AttendingCache",
     "AttentionConfig",
     "AttentionState",
     "CutawayError",
     "DynamicScaling",
     "ExpertGroups",
     "FFNConfig",
+    "Float8Format",
     "KVCache",
+    "KVShape",
     "LinearScaling",
     "Llama3Scaling",
     "MLAConfig",
@@ -34,5 +45,7 @@ __all__ = [
     "NormConfig",
     "RopeScaling",
     "YarnScaling",
+    "float8_decode",
+    "float8_encode",
     "merge",
 ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from cutaway.core.checks import check, check_choice, check_real
+from cutaway.core.checks import check_choice, check_flag, check_real
 
 NormKind = Literal["rms", "rms_plus_one", "layer"]
 Activation = Literal["silu", "gelu_tanh", "relu"]
+RopeLayout = Literal["interleaved", "half_split"]
 BiasedPart = Literal["qkv", "attn_out", "ffn", "router"]
 
 
@@ -103,8 +104,3 @@ class AttentionConfig:
             if value is not None:
                 check_real(f"attention.{name}", value, 0, open_low=True)
         check_flag("attention.sink_logits", self.sink_logits)
-
-
-def check_flag(name: str, value: object) -> None:
-    """Raise unless the value is True or False."""
-    check(isinstance(value, bool), name, repr(value), "True or False")

@@ -16,6 +16,11 @@ def check(condition: bool, name: str, got: object, expected: str) -> None:
         raise ArgumentError(name, got, expected)
 
 
+def check_flag(name: str, value: object) -> None:
+    """Raise unless the value is True or False."""
+    check(isinstance(value, bool), name, repr(value), "True or False")
+
+
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int in ``[low, high]``; bool is not an int.
 

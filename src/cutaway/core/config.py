@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from cutaway.core.block_config import (
     AttentionConfig,
     BiasedPart,
     FFNConfig,
     NormConfig,
+    RopeLayout,
 )
 from cutaway.core.checks import check_int
 from cutaway.core.config_checks import check_config
 from cutaway.core.config_gguf import gguf_fields
 from cutaway.core.hf_config import hf_fields
+from cutaway.core.kv_shape import KVShape
 from cutaway.core.mla_config import MLAConfig
 from cutaway.core.moe_config import MoEConfig
 from cutaway.core.rope_scaling import RopeScaling
 from cutaway.core.window_pattern import WindowPattern
-
-RopeLayout = Literal["interleaved", "half_split"]
 
 NORM_OF_LLAMA = NormConfig()
 FFN_OF_LLAMA = FFNConfig()
@@ -107,6 +107,22 @@ class ModelConfig:
     def group_size(self) -> int:
         """Query heads that share one key/value head."""
         return self.num_heads // self.num_kv_heads
+
+    @property
+    def rope_dim(self) -> int:
+        """Width of the part of a head that positions turn."""
+        return self.head_dim if self.mla is None else self.mla.qk_rope_head_dim
+
+    @property
+    def kv_shape(self) -> KVShape:
+        """Heads and widths of what a token caches in one layer.
+
+        Latent attention caches one vector for all heads: the latent and,
+        behind it, the shared rotary key. Values are made of the latent.
+        """
+        if self.mla is not None:
+            return KVShape(1, self.mla.cache_width, 0)
+        return KVShape(self.num_kv_heads, self.head_dim, self.head_dim)
 
     @property
     def num_moe_layers(self) -> int:

@@ -9,9 +9,15 @@ from cutaway.core.block_config import (
     BiasedPart,
     FFNConfig,
     NormConfig,
-    check_flag,
+    RopeLayout,
 )
-from cutaway.core.checks import check, check_choice, check_int, check_real
+from cutaway.core.checks import (
+    check,
+    check_choice,
+    check_flag,
+    check_int,
+    check_real,
+)
 from cutaway.core.mla_config import MLAConfig
 from cutaway.core.moe_config import MoEConfig
 from cutaway.core.rope_scaling import RopeScaling
@@ -55,8 +61,7 @@ def check_config(config: ModelConfig) -> None:
         if getattr(config, name) is not None:
             check_real(name, getattr(config, name), 0, open_low=True)
     check_real("norm_eps", config.norm_eps, 0)
-    layouts = ("interleaved", "half_split")
-    check_choice("rope_layout", config.rope_layout, layouts)
+    check_choice("rope_layout", config.rope_layout, get_args(RopeLayout))
     check_flag("tie_embeddings", config.tie_embeddings)
     for name, kind in PARTS.items():
         value = getattr(config, name)

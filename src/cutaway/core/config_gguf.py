@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutaway.core.checks import check, check_choice
+from cutaway.core.moe_config import MoEConfig
 from cutaway.core.reading import read_count, read_real, required
 from cutaway.core.rope_scaling_files import rope_scaling_from_gguf
 
@@ -14,7 +15,8 @@ def gguf_fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a ``ModelConfig``, all but ``tie_embeddings``.
 
     Args:
-        metadata: Key-value pairs of a file of architecture ``llama``.
+        metadata: Key-value pairs of a file of architecture ``llama``,
+            which is that of a Mixtral too.
 
     Raises:
         ArgumentError: A key is missing or asks for something else.
@@ -29,7 +31,9 @@ def gguf_fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
     head_dim = metadata.get(f"{arch}.attention.key_length")
     if head_dim is None:
         head_dim = metadata.get(f"{arch}.rope.dimension_count", hidden // heads)
-    tokens = metadata.get("tokenizer.ggml.tokens", ())
+    tokens = metadata.get("tokenizer.ggml.tokens", [])
+    is_list, got = isinstance(tokens, list), type(tokens).__name__
+    check(is_list, "tokenizer.ggml.tokens", got, "a list")
     return {
         "num_layers": required(metadata, f"{arch}.block_count"),
         "hidden_size": hidden,
@@ -47,4 +51,22 @@ def gguf_fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
         "rope_scaling": rope_scaling_from_gguf(
             metadata, arch, max_seq_len=max_seq_len
         ),
+        "moe": _experts(metadata, arch),
     }
+
+
+def _experts(metadata: Mapping[str, Any], arch: str) -> MoEConfig | None:
+    """Return the mixture of experts; a dense model has none, or says 0.
+
+    An expert is as wide as the network it replaces, if no key says else.
+    """
+    if not metadata.get(f"{arch}.expert_count"):
+        return None
+    width = read_count(metadata, f"{arch}.feed_forward_length")
+    return MoEConfig(
+        num_experts=read_count(metadata, f"{arch}.expert_count"),
+        experts_per_token=read_count(metadata, f"{arch}.expert_used_count"),
+        expert_ffn_size=read_count(
+            metadata, f"{arch}.expert_feed_forward_length", width
+        ),
+    )

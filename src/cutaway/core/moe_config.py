@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from cutaway.core.block_config import check_flag
-from cutaway.core.checks import check, check_choice, check_int, check_real
+from cutaway.core.checks import (
+    check,
+    check_choice,
+    check_flag,
+    check_int,
+    check_real,
+)
 
 Scoring = Literal["softmax", "sigmoid"]
 GroupScore = Literal["max", "top2_sum"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cutaway.core.checks import check, check_int, check_real
+from cutaway.core.checks import check, check_flag, check_int, check_real
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +144,7 @@ class YarnScaling(RopeScaling):
         check_int("original_max_seq_len", self.original_max_seq_len, low=1)
         check_real("beta_slow", self.beta_slow, 0, open_low=True)
         check_real("beta_fast", self.beta_fast, self.beta_slow, open_low=True)
-        truncate = self.truncate
-        expected = "True or False"
-        check(isinstance(truncate, bool), "truncate", repr(truncate), expected)
+        check_flag("truncate", self.truncate)
         if self.attention_factor is not None:
             factor = self.attention_factor
             check_real("attention_factor", factor, 0, open_low=True)

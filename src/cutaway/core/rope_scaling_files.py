@@ -91,7 +91,8 @@ def rope_scaling_from_gguf(
     """Read the ``rope.scaling`` keys of a GGUF file.
 
     They tell of ``linear`` and ``yarn`` only, the latter with the factor
-    of its paper. A Llama-3 file carries a tensor of divisors instead.
+    of its paper. A Llama-3 file carries a tensor of divisors instead. Old
+    files have ``rope.scale_linear``, which is the factor; 0 is none.
 
     Args:
         metadata: Key-value pairs of the file.
@@ -119,6 +120,9 @@ def rope_scaling_from_gguf(
         if key.startswith(prefix)
     }
     found.pop("finetuned", None)
+    older = metadata.get(f"{arch}.rope.scale_linear")
+    if older:
+        found.setdefault("factor", older)
     kind = found.pop("type", "linear" if found else "none")
     check_choice(f"{prefix}type", kind, ("none", "linear", "yarn"))
     if kind == "none":

@@ -24,7 +24,8 @@ class AttentionState:
     over their union, in any order and grouping.
 
     Attributes:
-        out: Attention output, ``[tokens, heads, head_dim]``.
+        out: Attention output, ``[tokens, heads, value_dim]``; usually
+            value_dim is head_dim.
         lse: Natural log of the sum of the exponentials of the scaled
             scores, ``[tokens, heads]``; ``-inf`` where no key was visible
             (and ``out`` is then zero).

@@ -3,8 +3,10 @@
 from cutaway.decoder.checkpoint import Checkpoint, load_checkpoint
 from cutaway.decoder.decoder import Decoder
 from cutaway.decoder.generate import Step, generate_tokens
+from cutaway.decoder.kv_heads import with_kv_heads
+from cutaway.decoder.layer_params import LayerParams
 from cutaway.decoder.lens import logit_lens, logit_terms
-from cutaway.decoder.params import LayerParams, Params
+from cutaway.decoder.params import Params
 from cutaway.decoder.perplexity import perplexity, token_losses
 from cutaway.decoder.profile import (
     counts_by_part,
@@ -35,4 +37,5 @@ __all__ = [
     "requantize",
     "times_by_part",
     "token_losses",
+    "with_kv_heads",
 ]

@@ -10,7 +10,8 @@ from cutaway.attention import AttentionVariant
 from cutaway.core.checks import check, check_int
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError
-from cutaway.decoder.params import Params, layer_shapes
+from cutaway.decoder.params import Params
+from cutaway.decoder.shapes import weight_shapes
 from cutaway.layers import check_array
 
 if TYPE_CHECKING:
@@ -86,7 +87,6 @@ def check_params(config: ModelConfig, params: Params, *, impl: str) -> None:
     Raises:
         ArgumentError: It names the first weight that does not fit.
     """
-    table = (config.vocab_size, config.hidden_size)
 
     def fit(name: str, array: Any, shape: tuple[int, ...]) -> None:
         name = f"params.{name}"
@@ -94,14 +94,17 @@ def check_params(config: ModelConfig, params: Params, *, impl: str) -> None:
         dtype = params.embed.dtype
         check(array.dtype == dtype, f"{name}.dtype", array.dtype, f"{dtype}")
 
-    fit("embed", params.embed, table)
     got, expected = len(params.layers), config.num_layers
     check(got == expected, "params.layers", got, f"{expected} layers")
-    for index, layer in enumerate(params.layers):
-        for name, shape in layer_shapes(config).items():
-            fit(f"layers[{index}].{name}", getattr(layer, name), shape)
-    fit("final_norm", params.final_norm, (config.hidden_size,))
-    fit("unembed", params.unembed, table)
+    shapes, names = weight_shapes(config), params.names()
+    shapes["unembed"] = shapes["embed"]  # tied or not
+    for name, shape in shapes.items():
+        there = name == "unembed" or name in names
+        check(there, f"params.{name}", "None", "an array")
+        fit(name, params[name], shape)
+    for name in names:
+        expected = "None: the model has no such weight"
+        check(name in shapes, f"params.{name}", "an array", expected)
 
 
 def check_variant(

@@ -2,53 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutaway.attention import (
-    AttentionVariant,
-    attention,
-    causal,
-    sliding_window,
-)
+from cutaway.attention import AttentionVariant
 from cutaway.core.checks import check
 from cutaway.core.config import ModelConfig
 from cutaway.core.protocols import KVCache
+from cutaway.decoder.attend import Observe, Rope, attention_block
 from cutaway.decoder.checks import (
     check_next_tokens,
     check_params,
     check_variant,
 )
-from cutaway.decoder.params import LayerParams, Params
+from cutaway.decoder.feed_forward import FeedForward
+from cutaway.decoder.layer_params import LayerParams
+from cutaway.decoder.norms import Norm
+from cutaway.decoder.params import Params
+from cutaway.decoder.positions import Positions
 from cutaway.decoder.support import check_supported
-from cutaway.kvcache import ContiguousCache
+from cutaway.decoder.variants import LayerVariants
+from cutaway.kvcache import CacheFactory, make_cache
 from cutaway.layers import (
     embed,
     from_numpy,
     inference,
     linear,
-    rms_norm,
-    rope_tables,
-    rotate,
-    scaled_frequencies,
-    swiglu,
+    soft_cap,
     to_numpy,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from jaxtyping import Float, Int
 
-    Observe = Callable[[str, int | None, np.ndarray], object]
-
 
 class Decoder:
-    """A Llama-like decoder: embedding, layers, norm, output matrix.
+    """A decoder-only transformer: embedding, layers, norm, output matrix.
 
-    It holds weights and no other state: what it has read lives in the
+    What a layer consists of is as in Llama unless the configuration says
+    otherwise; ``check_supported`` says what it may not say. It holds
+    weights and no other state: what it has read lives in the
     cache that the caller passes. Feeding a text in one piece or in many
     gives the same logits, up to rounding.
 
@@ -58,11 +55,13 @@ class Decoder:
         impl: ``"numpy"`` or ``"torch"``; the weights must be its arrays.
         variant: What attention does in every layer beside the causal mask
             and the windows of the configuration; None does nothing.
+        absorbed: The form that latent attention takes in every pass; None
+            chooses the cheaper one, pass by pass.
 
     Raises:
         ArgumentError: The weights do not fit, the configuration asks for
-            what this decoder does not do, or the variant is made for
-            another number of heads.
+            what this decoder does not do, the variant is made for another
+            number of heads, or ``absorbed`` for other attention.
 
     Source: Touvron et al. 2023, arXiv 2302.13971, section 2.2.
     Differs: transformers' LlamaForCausalLM keeps q and k rows in
@@ -90,6 +89,7 @@ class Decoder:
         *,
         impl: str = "torch",
         variant: AttentionVariant | None = None,
+        absorbed: bool | None = None,
     ) -> None:
         check_supported(config)
         check_params(config, params, impl=impl)
@@ -97,28 +97,35 @@ class Decoder:
         self.config = config
         self.params = params
         self.impl = impl
-        self._variant = None if variant is None else causal() & variant
-        layers = range(config.num_layers)
-        self._windows = tuple(map(config.layer_window, layers))
         self.dtype = str(params.embed.dtype).removeprefix("torch.")
-        self._frequencies, self._attention_factor = scaled_frequencies(
-            config.head_dim,
-            cast(float, config.rope_theta),  # or check_supported has raised
-            config.rope_scaling,
-            num_tokens=config.max_seq_len,
+        variants = LayerVariants(
+            config, params.layers, extra=variant, impl=impl
         )
+        self._attend = attention_block(
+            config, variants, absorbed=absorbed, impl=impl
+        )
+        self._feed_forward = FeedForward(config, impl=impl)
+        self._norm = Norm(config, impl=impl)
+        self._positions = Positions(config, impl=impl)
 
-    def new_cache(self, capacity_tokens: int) -> ContiguousCache:
+    def new_cache(
+        self, capacity_tokens: int, *, kind: str | CacheFactory = "contiguous"
+    ) -> KVCache:
         """Return an empty cache for this model.
 
         Args:
-            capacity_tokens: Tokens that it shall have room for.
+            capacity_tokens: Tokens that it shall be able to read.
+            kind: A name in ``kvcache.CACHES``, or a factory.
 
         Raises:
-            ArgumentError: It is not a positive integer.
+            ArgumentError: Not a positive integer, or no kind of cache.
         """
-        return ContiguousCache(
-            self.config, capacity_tokens, impl=self.impl, dtype=self.dtype
+        return make_cache(
+            kind,
+            self.config,
+            capacity_tokens,
+            impl=self.impl,
+            dtype=self.dtype,
         )
 
     def forward(
@@ -155,7 +162,8 @@ class Decoder:
         every weight once, whether it has one token or many.
         """
         start = cache.num_tokens
-        ids = check_next_tokens(token_ids, start, self.config)
+        position = getattr(cache, "next_position", start)
+        ids = check_next_tokens(token_ids, position, self.config)
         try:
             with inference(impl=self.impl):
                 logits = self._read(ids, cache, last_only, observe)
@@ -184,24 +192,17 @@ class Decoder:
             if observe is not None:
                 observe(name, layer, to_numpy(array, impl=impl))
 
-        start = cache.num_tokens
-        positions = np.arange(start, start + len(ids))
         x = embed(from_numpy(ids, impl=impl), params.embed, impl=impl)
+        if config.embed_scale is not None:
+            x = config.embed_scale * x
+        x = self._positions.added(x, cache.num_tokens, params.positions)
         see("embed", None, x)
-        angles = rope_tables(
-            from_numpy(positions, impl=impl),
-            self._frequencies,
-            dtype=x.dtype,
-            impl=impl,
-            attention_factor=self._attention_factor,
-        )
+        ropes = self._positions.ropes()
         for index, layer in enumerate(params.layers):
-            x = self._layer(index, layer, x, angles, cache, see)
-        if last_only:
-            x = x[-1:]
-        x = rms_norm(x, params.final_norm, config.norm_eps, impl=impl)
+            x = self._layer(index, layer, x, ropes[index], cache, see)
+        x = self.final_norm(x[-1:] if last_only else x)
         see("final_norm", None, x)
-        logits = linear(x, params.unembed, impl=impl)
+        logits = self.unembed(x)
         see("logits", None, logits)
         return to_numpy(logits, impl=impl)
 
@@ -210,7 +211,7 @@ class Decoder:
         index: int,
         weights: LayerParams,
         x: Float[Any, "tokens hidden"],
-        angles: tuple[Float[Any, "tokens half"], Float[Any, "tokens half"]],
+        rope: Rope,
         cache: KVCache,
         see: Observe,
     ) -> Float[Any, "tokens hidden"]:
@@ -218,55 +219,54 @@ class Decoder:
 
         Each adds what it computes to the residual stream ``x``.
         """
-        impl, eps = self.impl, self.config.norm_eps
-        h = rms_norm(x, weights.attn_norm, eps, impl=impl)
+        h = self._norm(x, weights.attn_norm, weights.attn_norm_bias)
         see("attn_norm", index, h)
-        h = self._attend(index, weights, h, angles, cache, see)
+        h = self._attend(index, weights, h, rope, cache, see)
         see("attn_proj", index, h)
-        x = x + h
+        x = x + self._norm_after("attn_post_norm", index, weights, h, see)
         see("resid_mid", index, x)
 
-        h = rms_norm(x, weights.ffn_norm, eps, impl=impl)
+        h = self._norm(x, weights.ffn_norm, weights.ffn_norm_bias)
         see("ffn_norm", index, h)
-        h = swiglu(h, weights.w_gate, weights.w_up, weights.w_down, impl=impl)
+        h = self._feed_forward(weights, h)
         see("ffn_out", index, h)
-        x = x + h
+        x = x + self._norm_after("ffn_post_norm", index, weights, h, see)
         see("resid", index, x)
         return x
 
-    def _attend(
+    def _norm_after(
         self,
+        name: str,
         index: int,
         weights: LayerParams,
         h: Float[Any, "tokens hidden"],
-        angles: tuple[Float[Any, "tokens half"], Float[Any, "tokens half"]],
-        cache: KVCache,
         see: Observe,
     ) -> Float[Any, "tokens hidden"]:
-        """Project, rotate, remember; attend to all that is remembered."""
-        impl, layout = self.impl, self.config.rope_layout
-        heads = (len(h), -1, self.config.head_dim)
-        q = linear(h, weights.wq, impl=impl).reshape(heads)
-        k = linear(h, weights.wk, impl=impl).reshape(heads)
-        v = linear(h, weights.wv, impl=impl).reshape(heads)
-        see("q", index, q)
-        see("k", index, k)
-        see("v", index, v)
-        q = rotate(q, *angles, layout=layout, impl=impl)
-        k = rotate(k, *angles, layout=layout, impl=impl)
-        see("q_rot", index, q)
-        see("k_rot", index, k)
-        cache.append(index, k, v)
-        keys, values = cache.view(index)
-        variant = self._variant_of(index, len(keys))
-        out = attention(q, keys, values, variant=variant, impl=impl).out
-        see("attn_out", index, out)
-        return linear(out.reshape(len(h), -1), weights.wo, impl=impl)
+        """Normalise what a part of a layer returns, in models that do so."""
+        if not self.config.norm.after:
+            return h
+        bias = getattr(weights, f"{name}_bias")
+        h = self._norm(h, getattr(weights, name), bias)
+        see(name, index, h)
+        return h
 
-    def _variant_of(self, index: int, kv_len: int) -> AttentionVariant | None:
-        """Return what a layer does; None is the causal mask and no more."""
-        window = self._windows[index]
-        if window is None or kv_len <= window:
-            return self._variant
-        local = sliding_window(window)
-        return local if self._variant is None else local & self._variant
+    def final_norm(
+        self, x: Float[Any, "rows hidden"]
+    ) -> Float[Any, "rows hidden"]:
+        """Apply the last norm to rows of the residual stream.
+
+        Args:
+            x: The rows, arrays of the backend.
+        """
+        params = self.params
+        return self._norm(x, params.final_norm, params.final_norm_bias)
+
+    def unembed(self, x: Float[Any, "rows hidden"]) -> Float[Any, "rows vocab"]:
+        """Return the logits of rows that the last norm has left.
+
+        Args:
+            x: The rows, arrays of the backend.
+        """
+        logits = linear(x, self.params.unembed, impl=self.impl)
+        cap = self.config.logit_softcap
+        return logits if cap is None else soft_cap(logits, cap)

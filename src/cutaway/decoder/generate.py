@@ -119,10 +119,25 @@ def generate_tokens(
         stops.update(stop_token_ids)
     if cache is None:
         cache = decoder.new_cache(len(ids) + params.max_tokens - 1)
-    passes = partial(
-        decoder.forward, cache=cache, last_only=True, observe=observe
-    )
+    passes = partial(_last_logits, decoder, cache=cache, observe=observe)
     return _steps(passes, ids, params, stops, clock)
+
+
+def _last_logits(
+    decoder: Decoder,
+    token_ids: list[int],
+    *,
+    cache: KVCache,
+    observe: Observe | None,
+) -> Float[np.ndarray, "1 vocab"]:
+    """Read tokens, in passes as long as the cache takes; score the next."""
+    most = getattr(cache, "chunk_tokens", len(token_ids))
+    *starts, last = range(0, len(token_ids), most)
+    for start in starts:
+        chunk = token_ids[start : start + most]
+        decoder.forward(chunk, cache, last_only=True, observe=observe)
+    rest = token_ids[last:]
+    return decoder.forward(rest, cache, last_only=True, observe=observe)
 
 
 def _steps(
@@ -180,15 +195,12 @@ tokens, expected at most max_seq_len = 64
     )
 
 
-def check_bias(
-    params: SamplingParams, vocab_size: int, name: str = "params"
-) -> None:
+def check_bias(params: SamplingParams, vocab_size: int) -> None:
     """Raise if a logit bias is for a token that the model does not have.
 
     Args:
         params: Holds the bias, if any.
         vocab_size: Tokens of the model.
-        name: The parameters' name, for the message.
 
     Raises:
         ArgumentError: A token id is beyond the vocabulary.
@@ -197,4 +209,4 @@ def check_bias(
     """
     for token_id, _ in params.logit_bias:
         expected = f"a token id below {vocab_size}"
-        check(token_id < vocab_size, f"{name}.logit_bias", token_id, expected)
+        check(token_id < vocab_size, "params.logit_bias", token_id, expected)

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutaway.core.checks import check_int
+from cutaway.core.checks import check, check_int
 from cutaway.decoder.checks import check_next_tokens
 from cutaway.decoder.decoder import Decoder
-from cutaway.layers import from_numpy, inference, linear, rms_norm, to_numpy
+from cutaway.decoder.norms import Norm
+from cutaway.layers import from_numpy, inference, to_numpy
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Float64
 
 STREAM = ("embed", "resid")
 PARTS = ("embed", "attn_proj", "ffn_out")
+NORMED_PARTS = ("embed", "attn_post_norm", "ffn_post_norm")
 
 
 def logit_lens(
@@ -26,8 +28,7 @@ def logit_lens(
 
     The final norm and the output matrix are made for the vector after the
     last layer; the lens applies them to the vector after every layer, as
-    if the model ended there. Each vector is divided by its own root mean
-    square.
+    if the model ended there. Each vector is normalised by itself.
 
     Args:
         decoder: The model.
@@ -58,16 +59,12 @@ def logit_lens(
     >>> logit_lens(decoder, [1, 2, 3]).shape
     (3, 3, 5)
     """
-    stream = _observed(decoder, token_ids, STREAM)
-    if last_only:
-        stream = stream[:, -1:]
-    impl, params = decoder.impl, decoder.params
+    stream = _observed(decoder, token_ids, STREAM, last_only=last_only)
+    impl = decoder.impl
     with inference(impl=impl):
-        x = from_numpy(np.ascontiguousarray(stream), impl=impl)
-        eps = decoder.config.norm_eps
-        x = x.reshape(-1, x.shape[-1])
-        x = rms_norm(x, params.final_norm, eps, impl=impl)
-        logits = to_numpy(linear(x, params.unembed, impl=impl), impl=impl)
+        x = from_numpy(stream, impl=impl)
+        x = decoder.final_norm(x.reshape(-1, x.shape[-1]))
+        logits = to_numpy(decoder.unembed(x), impl=impl)
     return logits.reshape(*stream.shape[:2], -1)
 
 
@@ -90,7 +87,9 @@ def logit_terms(
         feed-forward network of each layer. They add up to the logit.
 
     Raises:
-        ArgumentError: As for ``logit_lens``, or ``token_id`` is no token.
+        ArgumentError: As for ``logit_lens``, or ``token_id`` is no token;
+            or the model's logits are no such sum, as it ends in a
+            LayerNorm or caps them.
 
     Cost: one pass, and one dot product a part.
     Source: Elhage et al. 2021, "A Mathematical Framework for Transformer
@@ -108,26 +107,36 @@ def logit_terms(
     >>> len(terms), bool(abs(terms.sum() - logits[-1, 4]) < 1e-5)
     (5, True)
     """
-    check_int("token_id", token_id, 0, decoder.config.vocab_size - 1)
-    parts = _observed(decoder, token_ids, PARTS)[:, -1].astype(np.float64)
+    config, impl, params = decoder.config, decoder.impl, decoder.params
+    check_int("token_id", token_id, 0, config.vocab_size - 1)
+    kind, cap = config.norm.kind, config.logit_softcap
+    check(kind != "layer", "config.norm.kind", repr(kind), "an RMSNorm")
+    check(cap is None, "config.logit_softcap", cap, "None")
+    stages = NORMED_PARTS if config.norm.after else PARTS
+    parts = _observed(decoder, token_ids, stages, last_only=True)[:, 0]
+    parts = parts.astype(np.float64)
     total = parts.sum(axis=0)
-    rms = np.sqrt(np.mean(total * total) + decoder.config.norm_eps)
-    impl, params = decoder.impl, decoder.params
-    scale = to_numpy(params.final_norm, impl=impl)
+    rms = np.sqrt(np.mean(total * total) + config.norm_eps)
+    scale = Norm(config, impl=impl).scale(params.final_norm)
+    scale = to_numpy(scale, impl=impl)
     row = to_numpy(params.unembed[token_id], impl=impl)
     return parts @ (scale.astype(np.float64) * row) / rms
 
 
 def _observed(
-    decoder: Decoder, token_ids: Sequence[int], stages: tuple[str, ...]
-) -> Float[np.ndarray, "seen tokens hidden"]:
-    """Read a text; return the arrays of the named stages, in order."""
+    decoder: Decoder,
+    token_ids: Sequence[int],
+    stages: tuple[str, ...],
+    *,
+    last_only: bool,
+) -> Float[np.ndarray, "seen rows hidden"]:
+    """Read a text; return the rows of the named stages, in order."""
     ids = check_next_tokens(token_ids, 0, decoder.config).tolist()
     seen: list[np.ndarray] = []
 
     def note(stage: str, layer: int | None, array: np.ndarray) -> None:
         if stage in stages:
-            seen.append(array.copy())
+            seen.append((array[-1:] if last_only else array).copy())
 
     cache = decoder.new_cache(len(ids))
     decoder.forward(ids, cache, last_only=True, observe=note)

@@ -8,35 +8,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutaway.core.checks import check, check_choice, check_int, check_shape
+from cutaway.core.checks import check, check_choice, check_int
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError
+from cutaway.core.reading import required
+from cutaway.decoder.layer_params import LayerParams
+from cutaway.decoder.read_params import check_layout, reader
+from cutaway.decoder.shapes import layer_shapes, weight_shapes
 from cutaway.decoder.support import check_supported
 from cutaway.layers import from_numpy
-from cutaway.weights import decoder_names, hf_decoder_names, unpermute_rows
+from cutaway.weights import (
+    decoder_names,
+    find_stored,
+    hf_stored,
+    unpermute_rows,
+    whole,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import Any
 
     from jaxtyping import Float
 
+    from cutaway.decoder.read_params import Read
     from cutaway.weights import GGUFFile, HFFolder
-
-
-@dataclass(frozen=True)
-class LayerParams:
-    """Weights of one decoder layer; matrices are ``[out, in]``."""
-
-    attn_norm: Float[Any, " hidden"]
-    wq: Float[Any, "heads*head_dim hidden"]
-    wk: Float[Any, "kv_heads*head_dim hidden"]
-    wv: Float[Any, "kv_heads*head_dim hidden"]
-    wo: Float[Any, "hidden heads*head_dim"]
-    ffn_norm: Float[Any, " hidden"]
-    w_gate: Float[Any, "ffn hidden"]
-    w_up: Float[Any, "ffn hidden"]
-    w_down: Float[Any, "hidden ffn"]
 
 
 @dataclass(frozen=True)
@@ -48,12 +43,16 @@ class Params:
         layers: One entry per decoder layer.
         final_norm: Scale of the last normalisation.
         unembed: One row per token; the very array ``embed`` when tied.
+        positions: One row per position, where these are learned.
+        final_norm_bias: Of a LayerNorm.
     """
 
     embed: Float[Any, "vocab hidden"]
     layers: tuple[LayerParams, ...]
     final_norm: Float[Any, " hidden"]
     unembed: Float[Any, "vocab hidden"]
+    positions: Float[Any, "positions hidden"] | None = None
+    final_norm_bias: Float[Any, " hidden"] | None = None
 
     @classmethod
     def from_gguf(
@@ -66,6 +65,10 @@ class Params:
     ) -> Params:
         """Dequantise all weights of an open GGUF file.
 
+        Rows of q and k stay in the order of the file, interleaved:
+        ``config.rope_layout`` must say so, as ``ModelConfig.from_gguf``
+        does.
+
         Args:
             file: The file; it may be closed afterwards.
             config: The model's sizes, which the tensors must match.
@@ -74,12 +77,15 @@ class Params:
 
         Raises:
             ArgumentError: A tensor is missing, has another shape, or is
-                one that this decoder would ignore (a bias, for instance).
+                one that this decoder would ignore (a bias, for instance);
+                or the layout is another.
 
         Cost: 4 bytes a weight in float32; nothing is copied afterwards.
         """
+        check_layout(config, "interleaved")
         names = decoder_names(config.num_layers)
-        return _from_file(file, names, config, impl, dtype)
+        stored = whole({ours: theirs for theirs, ours in names.items()})
+        return cls._build(config, reader(file, stored, config, dtype), impl)
 
     @classmethod
     def from_hf(
@@ -92,8 +98,9 @@ class Params:
     ) -> Params:
         """Read all weights of an open Hugging Face folder.
 
-        Rows of q and k stay in the order of the folder, half-split:
-        ``config.rope_layout`` must say so, as ``ModelConfig.from_hf`` does.
+        Rows of q and k stay in the order of the folder, half-split (with
+        latent attention, interleaved): ``config.rope_layout`` must say so,
+        as ``ModelConfig.from_hf`` does.
 
         Args:
             folder: The folder; it may be closed afterwards.
@@ -102,26 +109,34 @@ class Params:
             dtype: ``"float32"`` or ``"float64"``.
 
         Raises:
-            ArgumentError: As for ``from_gguf``; or the layout is another.
+            ArgumentError: As for ``from_gguf``, or the names that models
+                of this type give their tensors are not known.
 
-        Cost: as for ``from_gguf``.
+        Cost: as for ``from_gguf``; for a moment, the experts of a layer
+            twice.
         """
-        layout = config.rope_layout
-        right = layout == "half_split"
-        check(right, "config.rope_layout", repr(layout), "'half_split'")
-        names = hf_decoder_names(config.num_layers)
-        return _from_file(folder, names, config, impl, dtype)
+        latent = config.mla is not None
+        check_layout(config, "interleaved" if latent else "half_split")
+        stored = hf_stored(required(folder.config, "model_type"), config)
+        return cls._build(config, reader(folder, stored, config, dtype), impl)
 
-    def to_hf(self, config: ModelConfig) -> dict[str, np.ndarray]:
+    def to_hf(
+        self, config: ModelConfig, model_type: str = "llama"
+    ) -> dict[str, np.ndarray]:
         """Return the weights under the names that a folder gives them.
 
         Args:
             config: The model; if its q and k rows are interleaved, copies
                 of those are put in half-split order.
+            model_type: The family whose names are used.
 
         Returns:
             Arrays by name, ``lm_head.weight`` only where it is not tied.
             Most share their memory with these weights: do not write.
+
+        Raises:
+            ArgumentError: Models of this type have no place for a weight,
+                or keep it in one tensor with others.
 
         Cost: a copy of the q and k matrices at most.
 
@@ -132,17 +147,30 @@ class Params:
         >>> params.to_hf(config)["model.layers.0.self_attn.k_proj.weight"].shape
         (4, 8)
         """
+        stored = hf_stored(model_type, config)
+        turned = config.rope_layout == "interleaved" and config.mla is None
         rows = {"wq": config.num_heads, "wk": config.num_kv_heads}
-        found = {}
-        for theirs, ours in hf_decoder_names(config.num_layers).items():
-            if ours == "unembed" and config.tie_embeddings:
-                continue
-            array = np.asarray(self[ours])
-            heads = rows.get(ours.rpartition(".")[2])
-            if heads is not None and config.rope_layout == "interleaved":
+        rows |= {"bq": rows["wq"], "bk": rows["wk"]}
+        found: dict[str, np.ndarray] = {}
+        for name in weight_shapes(config):
+            array = np.asarray(self[name])
+            heads = rows.get(name.rpartition(".")[2])
+            if heads is not None and turned:
                 array = unpermute_rows(array, heads)
-            found[theirs] = array
+            found |= find_stored(stored, name).written(array)
         return found
+
+    def names(self) -> list[str]:
+        """Return the name of each weight that there is.
+
+        ``unembed`` is not listed where it is the very array ``embed``.
+        """
+        names = [name for name in _present(self) if name != "layers"]
+        if self.unembed is self.embed:
+            names.remove("unembed")
+        for index, layer in enumerate(self.layers):
+            names += [f"layers[{index}].{name}" for name in _present(layer)]
+        return names
 
     def __getitem__(self, name: str) -> Any:
         """Return a weight by its name, such as ``layers[0].wq``.
@@ -159,7 +187,9 @@ class Params:
         if match is None or not known or match[2] not in weights:
             expected = "the name of a weight, such as layers[0].wq"
             raise ArgumentError("name", repr(name), expected)
-        return getattr(place, match[2])
+        weight = getattr(place, match[2])
+        check(weight is not None, name, "None", "a weight that the model has")
+        return weight
 
     @classmethod
     def random(
@@ -200,97 +230,39 @@ class Params:
         def draw(name: str, shape: tuple[int, ...]) -> np.ndarray:
             array = rng.standard_normal(shape)
             if name.endswith("norm"):
-                array = 1 + array / 10
+                array = norm_mean + array / 10
             elif name != "embed":
                 array *= shape[-1] ** -0.5  # keeps the size of a row
             return array.astype(dtype)
 
         check_choice("dtype", dtype, ("float32", "float64"))
-        return _build(config, draw, impl)
+        norm_mean = 0 if config.norm.kind == "rms_plus_one" else 1
+        return cls._build(config, draw, impl)
 
-
-def layer_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each weight of a layer, in reading order."""
-    hidden, ffn = config.hidden_size, config.ffn_size
-    q_size = config.num_heads * config.head_dim
-    kv_size = config.num_kv_heads * config.head_dim
-    return {
-        "attn_norm": (hidden,),
-        "wq": (q_size, hidden),
-        "wk": (kv_size, hidden),
-        "wv": (kv_size, hidden),
-        "wo": (hidden, q_size),
-        "ffn_norm": (hidden,),
-        "w_gate": (ffn, hidden),
-        "w_up": (ffn, hidden),
-        "w_down": (hidden, ffn),
-    }
-
-
-def _from_file(
-    file: GGUFFile | HFFolder,
-    names: Mapping[str, str],
-    config: ModelConfig,
-    impl: str,
-    dtype: str,
-) -> Params:
-    """Read every weight, and refuse a tensor that would be left out."""
-    check_choice("dtype", dtype, ("float32", "float64"))
-    tied = config.tie_embeddings
-    theirs = {
-        ours: name
-        for name, ours in names.items()
-        if not (ours == "unembed" and tied)
-    }
-    for tensor in sorted(file.tensors.keys() - theirs.values()):
-        if not _is_redundant(tensor, file, tied):
-            expected = "no tensor that this decoder does not use"
-            raise ArgumentError("file.tensors", tensor, expected)
-
-    def read(name: str, shape: tuple[int, ...]) -> np.ndarray:
-        tensor = theirs[name]
-        check(tensor in file.tensors, tensor, "no such tensor", "one")
-        check_shape(tensor, file.tensors[tensor], shape)
-        return file.tensor(tensor, dtype=np.dtype(dtype).type)
-
-    return _build(config, read, impl)
-
-
-def _is_redundant(tensor: str, file: GGUFFile | HFFolder, tied: bool) -> bool:
-    """Whether a tensor repeats what the others say, as older folders do.
-
-    They hold the rotary frequencies, and with tied embeddings an output
-    matrix that is the embedding once more.
-    """
-    if tensor.endswith(".rotary_emb.inv_freq"):
-        return True
-    twin = "model.embed_tokens.weight"
-    if not (tied and tensor == "lm_head.weight" and twin in file.tensors):
-        return False
-    return np.array_equal(file.raw(tensor), file.raw(twin))
-
-
-def _build(
-    config: ModelConfig,
-    read: Callable[[str, tuple[int, ...]], np.ndarray],
-    impl: str,
-) -> Params:
-    """Ask ``read`` for every weight by name and shape."""
-
-    def get(name: str, shape: tuple[int, ...]) -> Any:
-        return from_numpy(read(name, shape), impl=impl)
-
-    table = (config.vocab_size, config.hidden_size)
-    embed = get("embed", table)
-    layers = tuple(
-        LayerParams(
-            **{
-                name: get(f"layers[{index}].{name}", shape)
-                for name, shape in layer_shapes(config).items()
-            }
+    @classmethod
+    def _build(cls, config: ModelConfig, read: Read, impl: str) -> Params:
+        """Ask ``read`` for every weight by name and shape."""
+        weights = {
+            name: from_numpy(read(name, shape), impl=impl)
+            for name, shape in weight_shapes(config).items()
+        }
+        layers = tuple(
+            LayerParams(
+                **{
+                    name: weights.pop(f"layers[{index}].{name}")
+                    for name in layer_shapes(config, index)
+                }
+            )
+            for index in range(config.num_layers)
         )
-        for index in range(config.num_layers)
-    )
-    final_norm = get("final_norm", (config.hidden_size,))
-    unembed = embed if config.tie_embeddings else get("unembed", table)
-    return Params(embed, layers, final_norm, unembed)
+        weights.setdefault("unembed", weights["embed"])
+        return cls(layers=layers, **weights)
+
+
+def _present(part: Params | LayerParams) -> list[str]:
+    """Return the fields that are not None."""
+    return [
+        field.name
+        for field in fields(part)
+        if getattr(part, field.name) is not None
+    ]

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutaway.core.checks import check, check_int
-from cutaway.decoder.checks import check_next_tokens
+from cutaway.core.protocols import KVCache
+from cutaway.decoder.checks import check_next_tokens, check_token_ids
 from cutaway.decoder.decoder import Decoder
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
+    from jaxtyping import Float, Float64
 
 
 def token_losses(
-    decoder: Decoder, token_ids: Sequence[int], *, chunk_size: int = 512
+    decoder: Decoder,
+    token_ids: Sequence[int],
+    *,
+    chunk_size: int = 512,
+    cache: KVCache | None = None,
 ) -> Float64[np.ndarray, " tokens-1"]:
     """Return how unexpected each token of a text is, after those before it.
 
@@ -29,13 +34,16 @@ def token_losses(
         token_ids: The text, at least two tokens.
         chunk_size: Tokens read in one pass; changes memory, not the
             result, up to rounding.
+        cache: An empty cache to read through, perhaps one that drops or
+            rounds; None makes one that keeps all.
 
     Returns:
         One number per token but the first, in nats, float64.
 
     Raises:
         ArgumentError: There are fewer than two tokens, one is unknown, or
-            they go beyond ``config.max_seq_len``.
+            they go beyond ``config.max_seq_len``; or the cache is not
+            empty.
 
     Cost: one pass over the text; the logits of a chunk take
     4 bytes x chunk_size x vocab.
@@ -51,23 +59,38 @@ def token_losses(
     (2,)
     """
     check_int("chunk_size", chunk_size, low=1)
-    ids = check_next_tokens(token_ids, 0, decoder.config)
+    if cache is None:
+        check_next_tokens(token_ids, 0, decoder.config)
+        cache = decoder.new_cache(max(1, len(token_ids) - 1))
+    empty = cache.num_tokens == 0
+    check(empty, "cache", f"{cache.num_tokens} tokens", "an empty cache")
+    ids = check_token_ids("token_ids", token_ids, decoder.config.vocab_size)
     check(len(ids) >= 2, "token_ids", f"{len(ids)} token", "at least 2 tokens")
     read, expected = ids[:-1], ids[1:]
-    cache = decoder.new_cache(len(read))
     losses = np.empty(len(read))
     for start in range(0, len(read), chunk_size):
         chunk = slice(start, start + chunk_size)
-        logits = decoder.forward(read[chunk].tolist(), cache).astype(np.float64)
-        rows = np.arange(len(logits))
-        top = logits.max(axis=-1)
-        total = np.log(np.exp(logits - top[:, None]).sum(axis=-1)) + top
-        losses[chunk] = total - logits[rows, expected[chunk]]
+        logits = decoder.forward(read[chunk], cache)
+        losses[chunk] = [
+            _loss(row, token_id)
+            for row, token_id in zip(logits, expected[chunk], strict=True)
+        ]
     return losses
 
 
+def _loss(logits: Float[np.ndarray, " vocab"], token_id: int) -> float:
+    """Return -ln softmax(logits)[token_id]; one row is widened at a time."""
+    z = logits.astype(np.float64)
+    z -= z.max()
+    return float(np.log(np.exp(z).sum()) - z[token_id])
+
+
 def perplexity(
-    decoder: Decoder, token_ids: Sequence[int], *, chunk_size: int = 512
+    decoder: Decoder,
+    token_ids: Sequence[int],
+    *,
+    chunk_size: int = 512,
+    cache: KVCache | None = None,
 ) -> float:
     """Return exp of the mean loss: the choices the model wavers between.
 
@@ -78,6 +101,7 @@ def perplexity(
         decoder: The model.
         token_ids: The text, at least two tokens; no token is added before.
         chunk_size: As for ``token_losses``.
+        cache: As for ``token_losses``.
 
     Raises:
         ArgumentError: As for ``token_losses``.
@@ -96,5 +120,7 @@ def perplexity(
     >>> perplexity(decoder, [1, 2, 3]) > 1
     True
     """
-    losses = token_losses(decoder, token_ids, chunk_size=chunk_size)
+    losses = token_losses(
+        decoder, token_ids, chunk_size=chunk_size, cache=cache
+    )
     return float(np.exp(losses.mean()))

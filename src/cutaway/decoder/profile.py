@@ -12,19 +12,32 @@ from cutaway.core.protocols import KVCache
 from cutaway.decoder.decoder import Decoder
 from cutaway.roofline import OpCount, Prediction
 
+NETWORK = ("w_gate", "w_up", "w_down", "swiglu", "geglu", "gelu_tanh", "relu")
 PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "embedding": ("embed",),
         "norms and sums": (
             *("attn_norm", "ffn_norm", "final_norm"),
+            *("q_norm", "k_norm", "qk_norm", "kv_norm"),
+            *("attn_post_norm", "ffn_post_norm"),
             *("resid_mid", "resid", "residual"),
         ),
-        "projections": ("q", "k", "v", "attn_proj", "wq", "wk", "wv", "wo"),
+        "projections": (
+            *("q", "k", "v", "attn_proj", "wq", "wk", "wv", "wo"),
+            *("latent_rows", "wq_a", "wq_b", "wkv_a", "wk_b", "wv_b"),
+        ),
         "attention": (
             *("q_rot", "k_rot", "attn_out"),
             *("rope", "scores", "values"),
         ),
-        "feed-forward": ("ffn_out", "w_gate", "w_up", "swiglu", "w_down"),
+        "feed-forward": (
+            *("ffn_out", "router"),
+            *(
+                kind + name
+                for kind in ("", "expert_", "shared_")
+                for name in NETWORK
+            ),
+        ),
         "output matrix": ("logits", "unembed"),
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -11,7 +12,8 @@ import numpy as np
 
 from cutaway.core.checks import check, check_choice
 from cutaway.core.config import ModelConfig
-from cutaway.decoder.params import LayerParams, Params, layer_shapes
+from cutaway.decoder.params import Params
+from cutaway.decoder.shapes import weight_shapes
 from cutaway.layers import from_numpy
 from cutaway.weights import (
     BLOCK_TYPES,
@@ -24,6 +26,8 @@ from cutaway.weights import (
 if TYPE_CHECKING:
     from typing import Any
 
+FEW = re.compile(r"(^positions|\.router|\.b_\w+)$")  # kept in F32
+
 
 def quantization_plan(config: ModelConfig, type_name: str) -> Mapping[str, str]:
     """Say in which type llama.cpp would store each weight of a model.
@@ -31,8 +35,8 @@ def quantization_plan(config: ModelConfig, type_name: str) -> Mapping[str, str]:
     Matrices of the layers get the type asked for, or the one that stands
     in where its blocks do not divide the rows (``fitting_type``). The
     output matrix, which is the embedding when these are tied, gets Q6_K,
-    or Q8_0 where that is asked for or 256 does not divide the rows. Norms
-    stay F32: they are few.
+    or Q8_0 where that is asked for or 256 does not divide the rows. Norms,
+    biases, routers and learned positions stay F32: they are few.
 
     Args:
         config: The model's sizes.
@@ -57,9 +61,9 @@ def quantization_plan(config: ModelConfig, type_name: str) -> Mapping[str, str]:
     output = type_name if plain or type_name == "Q8_0" else "Q6_K"
     tied = config.tie_embeddings
     types = {}
-    for name, shape in _shapes(config).items():
+    for name, shape in weight_shapes(config).items():
         wanted = type_name
-        if len(shape) == 1:
+        if len(shape) == 1 or FEW.search(name):
             wanted = "F32"
         elif name == "unembed" or (name == "embed" and tied):
             wanted = output
@@ -83,7 +87,7 @@ def planned_bytes(config: ModelConfig, plan: Mapping[str, str]) -> int:
     96576768
     """
     total = 0
-    for name, shape in _shapes(config).items():
+    for name, shape in weight_shapes(config).items():
         check(name in plan, "plan", f"no type for {name}", "one for each")
         kind = BLOCK_TYPES[check_choice(name, plan[name], BLOCK_TYPES)]
         total += int(np.prod(shape)) // kind.block_size * kind.block_bytes
@@ -103,7 +107,8 @@ def requantize(params: Params, plan: Mapping[str, str]) -> Params:
 
     Raises:
         ArgumentError: The plan names what is no weight, an unknown type,
-            or one whose blocks do not divide the rows.
+            or one whose blocks do not divide the rows; or ``unembed``,
+            which is the embedding, when these are tied.
 
     Cost: as for ``quantize`` and ``dequantize``; 4 bytes of memory for
     each weight that passes.
@@ -125,30 +130,29 @@ def requantize(params: Params, plan: Mapping[str, str]) -> Params:
         size = BLOCK_TYPES[type_name].block_size
         rows = f"a type whose blocks divide rows of {row}"
         check(row % size == 0, f"plan[{name!r}]", type_name, rows)
-
-    def passed(name: str) -> Any:
-        type_name = plan.get(name, "F32")
-        weight = params[name]
-        return weight if type_name == "F32" else _through(weight, type_name)
-
-    layers = tuple(
-        LayerParams(
-            **{
-                field: passed(f"layers[{index}].{field}")
-                for field in LayerParams.__dataclass_fields__
-            }
-        )
-        for index in range(len(params.layers))
-    )
-    embed = passed("embed")
     tied = params.unembed is params.embed
-    return replace(
-        params,
-        embed=embed,
-        layers=layers,
-        final_norm=passed("final_norm"),
-        unembed=embed if tied else passed("unembed"),
-    )
+    untied = "no type: it is tied, embed has one for both"
+    refused = tied and "unembed" in plan
+    check(not refused, "plan['unembed']", plan.get("unembed"), untied)
+
+    passed = {
+        name: _through(params[name], type_name)
+        for name, type_name in plan.items()
+        if type_name != "F32"
+    }
+    layers = []
+    for index, layer in enumerate(params.layers):
+        prefix = f"layers[{index}]."
+        own = {
+            name.removeprefix(prefix): weight
+            for name, weight in passed.items()
+            if name.startswith(prefix)
+        }
+        layers.append(replace(layer, **own))
+    outside = {name: w for name, w in passed.items() if "." not in name}
+    if tied:
+        outside["unembed"] = outside.get("embed", params.embed)
+    return replace(params, layers=tuple(layers), **outside)
 
 
 def _through(weight: Any, type_name: str) -> Any:
@@ -158,16 +162,3 @@ def _through(weight: Any, type_name: str) -> Any:
     raw = quantize(array, type_name)
     back = dequantize(raw, type_name, array.shape, array.dtype)
     return from_numpy(back, impl=impl)
-
-
-def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each weight by name; tied, there is no unembed."""
-    table = (config.vocab_size, config.hidden_size)
-    shapes: dict[str, tuple[int, ...]] = {"embed": table}
-    for index in range(config.num_layers):
-        for name, shape in layer_shapes(config).items():
-            shapes[f"layers[{index}].{name}"] = shape
-    shapes["final_norm"] = (config.hidden_size,)
-    if not config.tie_embeddings:
-        shapes["unembed"] = table
-    return shapes

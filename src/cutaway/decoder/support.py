@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
-from cutaway.core.block_config import AttentionConfig, FFNConfig, NormConfig
+from cutaway.core.block_config import AttentionConfig, NormConfig
 from cutaway.core.config import ModelConfig
 from cutaway.core.errors import ArgumentError
 
-# What each setting must be; a setting that is not here may be anything.
-COMPUTED: Mapping[str, object] = {
-    "learned_positions": None,
-    "local_rope_theta": None,
-    "embed_scale": None,
-    "logit_softcap": None,
+# What each setting must be beside latent attention, which has no place for
+# biases, other norms and sinks; elsewhere it may be anything.
+BESIDE_MLA: Mapping[str, object] = {
     "biases": frozenset(),
     "norm": NormConfig(),
-    "ffn": FFNConfig(),
     "attention": AttentionConfig(),
-    "moe": None,
-    "mla": None,
 }
 
 
@@ -36,17 +30,39 @@ def check_supported(config: ModelConfig) -> None:
     Raises:
         ArgumentError: It names each setting that is not computed.
 
+    >>> from dataclasses import replace
     >>> from cutaway.roofline import CONFIGS
-    >>> check_supported(CONFIGS["qwen3-0.6b"])
+    >>> config = CONFIGS["deepseek-v3"]
+    >>> check_supported(replace(config, norm=NormConfig(qk=True)))
     Traceback (most recent call last):
         ...
     cutaway.core.errors.ArgumentError: config.norm.qk: got True, \
 expected False
     """
-    found = list(_differences("config", config, COMPUTED))
+    found = list(_contradictions(config))
+    if config.mla is not None:
+        found += _differences("config", config, BESIDE_MLA)
     if found:
         columns = zip(*found, strict=True)
         raise ArgumentError(*(", ".join(column) for column in columns))
+
+
+def _contradictions(config: ModelConfig) -> Iterator[tuple[str, str, str]]:
+    """Yield each setting that has no meaning beside another one."""
+    ffn, moe, biases = config.ffn, config.moe, config.biases
+    if ffn.clamp is not None and not ffn.gated:
+        yield "config.ffn.clamp", repr(ffn.clamp), "None without a gate"
+    if ffn.sigmoid_gain != 1 and ffn.activation != "silu":
+        got = repr(ffn.sigmoid_gain)
+        yield "config.ffn.sigmoid_gain", got, f"1 with {ffn.activation}"
+    if "router" in biases and moe is None:
+        yield "config.biases", _shown(biases), "no 'router' without moe"
+    if "ffn" in biases and moe is not None and moe.num_shared_experts:
+        expected = "no 'ffn' beside shared experts"
+        yield "config.biases", _shown(biases), expected
+    if config.rope_theta is None and config.local_rope_theta is not None:
+        got = repr(config.local_rope_theta)
+        yield "config.local_rope_theta", got, "None without rope_theta"
 
 
 def _differences(

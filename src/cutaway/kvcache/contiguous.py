@@ -22,9 +22,10 @@ class CacheFullError(CutawayError):
 class ContiguousCache:
     """Keys and values in two arrays with room for a fixed number of tokens.
 
-    Each array is ``[num_layers, capacity, num_kv_heads, head_dim]``; the
-    first tokens of each layer are in use. Reading is free (a view), and
-    the price is that memory is reserved for tokens that may never come.
+    The arrays are ``[num_layers, capacity, num_heads, width]`` with the
+    sizes of ``config.kv_shape``; the first tokens of each layer are in
+    use. Reading is free (a view), and the price is that memory is reserved
+    for tokens that may never come.
 
     Invariants, which the shared test suite of all caches checks:
 
@@ -66,20 +67,21 @@ class ContiguousCache:
             "capacity_tokens", capacity_tokens, low=1
         )
         self.impl = impl
-        shape = (
-            config.num_layers,
-            self.capacity_tokens,
-            config.num_kv_heads,
-            config.head_dim,
-        )
-        self._k = empty(shape, dtype, impl=impl)
-        self._v = empty(shape, dtype, impl=impl)
+        heads, key_dim, value_dim = config.kv_shape
+        rows = (config.num_layers, self.capacity_tokens, heads)
+        self._k = empty((*rows, key_dim), dtype, impl=impl)
+        self._v = empty((*rows, value_dim), dtype, impl=impl)
         self._stored = [0] * config.num_layers
 
     @property
     def num_tokens(self) -> int:
         """Tokens whose keys and values are stored in every layer."""
         return min(self._stored)
+
+    @property
+    def truncation_floor(self) -> int:
+        """0: nothing is ever dropped."""
+        return 0
 
     @property
     def nbytes(self) -> int:
@@ -102,7 +104,7 @@ class ContiguousCache:
         Args:
             layer: Which layer they belong to.
             k: Keys, already rotated.
-            v: Values, of the same shape.
+            v: Values of the same tokens.
 
         Raises:
             ArgumentError: No such layer, or another shape, dtype or kind
@@ -110,8 +112,8 @@ class ContiguousCache:
             CacheFullError: They do not fit.
         """
         layer = check_int("layer", layer, 0, len(self._stored) - 1)
-        self._check("k", k, "tokens")
-        self._check("v", v, k.shape[0])
+        self._check("k", k, "tokens", self._k)
+        self._check("v", v, k.shape[0], self._v)
         start = self._stored[layer]
         stop = start + k.shape[0]
         if stop > self.capacity_tokens:
@@ -157,13 +159,15 @@ class ContiguousCache:
         keep = check_int("num_tokens", num_tokens, 0, self.num_tokens)
         self._stored = [keep] * len(self._stored)
 
-    def _check(self, name: str, array: Any, tokens: int | str) -> None:
-        """Raise unless the array is one this cache can hold."""
-        shape = (tokens, *self._k.shape[2:])
+    def _check(
+        self, name: str, array: Any, tokens: int | str, store: Any
+    ) -> None:
+        """Raise unless the store can hold the array."""
+        shape = (tokens, *store.shape[2:])
         check_array(name, array, shape, impl=self.impl)
         check(
-            array.dtype == self._k.dtype,
+            array.dtype == store.dtype,
             f"{name}.dtype",
             array.dtype,
-            f"{self._k.dtype}, the dtype of the cache",
+            f"{store.dtype}, the dtype of the cache",
         )

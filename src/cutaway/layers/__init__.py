@@ -2,20 +2,23 @@
 
 from cutaway.layers.arrays import (
     check_array,
+    concat,
     empty,
     from_numpy,
     inference,
     to_numpy,
 )
 from cutaway.layers.ffn import swiglu
-from cutaway.layers.linear import embed, linear
-from cutaway.layers.norm import rms_norm
+from cutaway.layers.linear import embed, linear, linear_per_head
+from cutaway.layers.network import NetworkWeights, feed_forward
+from cutaway.layers.norm import layer_norm, rms_norm
 from cutaway.layers.rope import (
     apply_rope,
     rope_frequencies,
     rope_tables,
     rotate,
 )
+from cutaway.layers.rotation import Rotation
 from cutaway.layers.scaled_rope import (
     ntk_theta,
     pair_counts,
@@ -23,15 +26,22 @@ from cutaway.layers.scaled_rope import (
     yarn_mscale,
     yarn_range,
 )
+from cutaway.layers.softcap import soft_cap
 
 __all__ = [
+    "NetworkWeights",
+    "Rotation",
     "apply_rope",
     "check_array",
+    "concat",
     "embed",
     "empty",
+    "feed_forward",
     "from_numpy",
     "inference",
+    "layer_norm",
     "linear",
+    "linear_per_head",
     "ntk_theta",
     "pair_counts",
     "rms_norm",
@@ -39,6 +49,7 @@ __all__ = [
     "rope_tables",
     "rotate",
     "scaled_frequencies",
+    "soft_cap",
     "swiglu",
     "to_numpy",
     "yarn_mscale",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 
 import numpy as np
@@ -39,11 +40,32 @@ def linear(x, weight):
     return x @ weight.T
 
 
+def linear_per_head(x, weight):
+    """Multiply each head's rows by its own transposed weight."""
+    return np.einsum("thi,hoi->tho", x, weight, optimize=True)
+
+
+def concat(parts):
+    """Put arrays side by side along the last axis."""
+    lead = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    wide = [np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts]
+    return np.concatenate(wide, axis=-1)
+
+
 def rms_norm(x, weight, eps):
     """Divide each row by its root mean square, then scale."""
     wide = x.astype(np.promote_types(x.dtype, np.float32), copy=False)
     mean_square = np.mean(wide * wide, axis=-1, keepdims=True)
     scaled = wide / np.sqrt(mean_square + eps) * weight
+    return scaled.astype(x.dtype, copy=False)
+
+
+def layer_norm(x, weight, bias, eps):
+    """Subtract each row's mean, divide by its deviation, scale, shift."""
+    wide = x.astype(np.promote_types(x.dtype, np.float32), copy=False)
+    centred = wide - wide.mean(axis=-1, keepdims=True)
+    variance = np.mean(centred * centred, axis=-1, keepdims=True)
+    scaled = centred / np.sqrt(variance + eps) * weight + bias
     return scaled.astype(x.dtype, copy=False)
 
 
@@ -75,3 +97,20 @@ def swiglu(x, w_gate, w_up, w_down):
     with np.errstate(over="ignore"):  # exp(-gate) = inf has the right limit
         silu = gate / (1 + np.exp(-gate))
     return (silu * (x @ w_up.T)) @ w_down.T
+
+
+def silu(x, gain):
+    """Compute x * sigmoid(gain * x)."""
+    with np.errstate(over="ignore"):  # exp(-x) = inf has the right limit
+        return x / (1 + np.exp(-gain * x))
+
+
+def gelu_tanh(x):
+    """Compute the usual approximation of x * Phi(x)."""
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+    return 0.5 * x * (1 + np.tanh(inner))
+
+
+def relu(x):
+    """Cut off what is negative."""
+    return np.maximum(x, 0)

@@ -55,9 +55,26 @@ def linear(x, weight):
     return product.t().contiguous().view(*lead, out_size)
 
 
+def linear_per_head(x, weight):
+    """Multiply each head's rows by its own transposed weight."""
+    return torch.bmm(x.transpose(0, 1), weight.mT).transpose(0, 1)
+
+
+def concat(parts):
+    """Put tensors side by side along the last axis."""
+    lead = torch.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    wide = [part.expand(*lead, part.shape[-1]) for part in parts]
+    return torch.cat(wide, dim=-1)
+
+
 def rms_norm(x, weight, eps):
     """Divide each row by its root mean square, then scale."""
     return functional.rms_norm(x, weight.shape, weight, eps)
+
+
+def layer_norm(x, weight, bias, eps):
+    """Subtract each row's mean, divide by its deviation, scale, shift."""
+    return functional.layer_norm(x, weight.shape, weight, bias, eps)
 
 
 def rope_tables(positions, frequencies, factor, dtype):
@@ -84,3 +101,18 @@ def swiglu(x, w_gate, w_up, w_down):
     """Compute W_down(silu(W_gate x) * W_up x)."""
     hidden = functional.silu(linear(x, w_gate)) * linear(x, w_up)
     return linear(hidden, w_down)
+
+
+def silu(x, gain):
+    """Compute x * sigmoid(gain * x)."""
+    return functional.silu(x) if gain == 1 else x * (gain * x).sigmoid()
+
+
+def gelu_tanh(x):
+    """Compute the usual approximation of x * Phi(x)."""
+    return functional.gelu(x, approximate="tanh")
+
+
+def relu(x):
+    """Cut off what is negative."""
+    return functional.relu(x)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from cutaway.core.backends import backend
-from cutaway.core.checks import check_choice, check_shape
+from cutaway.core.checks import check, check_choice, check_shape
 from cutaway.core.errors import ArgumentError
 
 DTYPES = ("float32", "float64")
@@ -36,6 +37,24 @@ def check_array(
     check_shape(name, array, shape)
 
 
+def check_float(name: str, array: Any) -> None:
+    """Raise unless an array of either backend holds floats.
+
+    Results of its dtype would otherwise be cut to whole numbers.
+
+    Args:
+        name: The argument's name, for the message.
+        array: An array that ``check_array`` let through.
+
+    Raises:
+        ArgumentError: Its numbers are of another kind.
+
+    >>> check_float("x", np.zeros(3, np.float16))
+    """
+    dtype = str(array.dtype).removeprefix("torch.")
+    check("float" in dtype, f"{name}.dtype", dtype, "floats, of any width")
+
+
 def empty(shape: tuple[int, ...], dtype: str, *, impl: str) -> Any:
     """Return an uninitialised array.
 
@@ -49,6 +68,37 @@ def empty(shape: tuple[int, ...], dtype: str, *, impl: str) -> Any:
     """
     check_choice("dtype", dtype, DTYPES)
     return backend(__package__, impl).empty(shape, dtype)
+
+
+def concat(parts: Sequence[Any], *, impl: str) -> Any:
+    """Return arrays side by side along the last axis, as a new array.
+
+    Args:
+        parts: At least one array. The other axes are equal, or 1 where
+            an array is to be repeated.
+        impl: The backend they belong to.
+
+    Raises:
+        ArgumentError: There is none, or two do not fit.
+
+    Cost: a copy of all.
+
+    >>> one, two = np.ones((1, 1)), np.zeros((2, 1))
+    >>> concat([one, two], impl="numpy")
+    array([[1., 0.],
+           [1., 0.]])
+    """
+    check(len(parts) > 0, "parts", "none", "at least one array")
+    for number, part in enumerate(parts):
+        shape = tuple(part.shape) if hasattr(part, "shape") else ()
+        check_array(f"parts[{number}]", part, shape, impl=impl)
+    leads = [tuple(part.shape[:-1]) for part in parts]
+    try:
+        np.broadcast_shapes(*leads)
+    except ValueError:
+        expected = "leading sizes that are equal, or 1"
+        raise ArgumentError("parts", leads, expected) from None
+    return backend(__package__, impl).concat(parts)
 
 
 def from_numpy(array: np.ndarray, *, impl: str) -> Any:

@@ -16,28 +16,29 @@ if TYPE_CHECKING:
 def linear(
     x: Float[Any, "*rows in_size"],
     weight: Float[Any, "out_size in_size"],
+    bias: Float[Any, " out_size"] | None = None,
     *,
     impl: str,
 ) -> Float[Any, "*rows out_size"]:
     """Multiply each row of ``x`` by the transpose of ``weight``.
 
     A weight is kept as ``[out, in]``: row j holds what output j takes from
-    each input. There is no bias; Llama models have none.
+    each input. Llama has no bias; Qwen2, gpt-oss and GPT-2 add one.
 
     Args:
         x: The rows, in any leading shape.
         weight: The matrix, in any memory order.
+        bias: Added to each product, or None.
         impl: ``"numpy"`` or ``"torch"``.
 
     Returns:
         The products, one row per row of ``x``, of the same dtype.
 
     Raises:
-        ArgumentError: The inner sizes differ.
+        ArgumentError: The inner sizes differ, or those of the bias.
 
     Cost: 2 x rows x in x out FLOPs. With one row every weight is read for
     two FLOPs, so memory sets the time; with hundreds, arithmetic does.
-    Differs: ``torch.nn.Linear`` adds a bias.
 
     >>> import numpy as np
     >>> linear(np.array([1.0, 2.0]), np.array([[3.0, 4.0]]), impl="numpy")
@@ -46,7 +47,44 @@ def linear(
     check_array("weight", weight, ("out", "in"), impl=impl)
     lead = tuple("rows" for _ in x.shape[:-1])
     check_array("x", x, (*lead, weight.shape[1]), impl=impl)
-    return backend(__package__, impl).linear(x, weight)
+    product = backend(__package__, impl).linear(x, weight)
+    if bias is None:
+        return product
+    check_array("bias", bias, (weight.shape[0],), impl=impl)
+    return product + bias
+
+
+def linear_per_head(
+    x: Float[Any, "tokens heads in_size"],
+    weight: Float[Any, "heads out_size in_size"],
+    *,
+    impl: str,
+) -> Float[Any, "tokens heads out_size"]:
+    """Multiply each head's row by the transpose of that head's matrix.
+
+    Args:
+        x: The rows, one a token and head.
+        weight: One matrix a head, in any memory order.
+        impl: ``"numpy"`` or ``"torch"``.
+
+    Returns:
+        The products, of the same dtype.
+
+    Raises:
+        ArgumentError: Heads or inner sizes differ.
+
+    Cost: 2 x tokens x heads x in x out FLOPs.
+
+    >>> import numpy as np
+    >>> x, weight = np.array([[[1.0], [2.0]]]), np.array([[[3.0]], [[5.0]]])
+    >>> linear_per_head(x, weight, impl="numpy")
+    array([[[ 3.],
+            [10.]]])
+    """
+    check_array("weight", weight, ("heads", "out", "in"), impl=impl)
+    heads, _, in_size = weight.shape
+    check_array("x", x, ("tokens", heads, in_size), impl=impl)
+    return backend(__package__, impl).linear_per_head(x, weight)
 
 
 def embed(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from cutaway.core.backends import backend
+from cutaway.core.block_config import RopeLayout
 from cutaway.core.checks import check, check_choice, check_int, check_real
-from cutaway.layers.arrays import check_array
+from cutaway.layers.arrays import check_array, check_float
 
 if TYPE_CHECKING:
     from typing import Any
 
     from jaxtyping import Float, Float64, Int
 
-LAYOUTS = ("interleaved", "half_split")
+LAYOUTS = get_args(RopeLayout)
 
 
 def rope_frequencies(
@@ -114,7 +115,8 @@ def rotate(
         The turned vectors; each keeps its length.
 
     Raises:
-        ArgumentError: The tables do not fit, or the layout is unknown.
+        ArgumentError: The tables do not fit, ``x`` holds integers, or the
+            layout is unknown.
 
     Cost: 6 FLOPs per pair.
 
@@ -128,6 +130,7 @@ def rotate(
     check_array("sin", sin, tuple(cos.shape), impl=impl)
     tokens, half = cos.shape
     check_array("x", x, (tokens, "heads", 2 * half), impl=impl)
+    check_float("x", x)
     return backend(__package__, impl).rotate(x, cos, sin, layout)
 
 
@@ -155,7 +158,8 @@ def apply_rope(
         The turned vectors, of the same shape and dtype.
 
     Raises:
-        ArgumentError: Sizes do not fit, or the layout is unknown.
+        ArgumentError: Sizes do not fit, ``x`` holds integers, or the
+            layout is unknown.
 
     Cost: 6 FLOPs per pair and head, and the tables.
     Source: Su et al. 2021, arXiv 2104.09864, equation 34.

@@ -9,6 +9,7 @@ from cutaway.roofline.capacity import (
     decode_weight_bytes,
     max_batch_size,
     resident_bytes,
+    sequences_that_fit,
 )
 from cutaway.roofline.counts import (
     OpCount,
@@ -27,6 +28,19 @@ from cutaway.roofline.intensity import (
     mla_decode_intensity,
     mlp_intensity,
 )
+from cutaway.roofline.kv_layout import (
+    AttentionCache,
+    CacheFormat,
+    KVLayout,
+    SharedCache,
+    StateCache,
+    bits_per_value,
+    break_even_tokens,
+    kv_layout,
+    kv_layout_from_hf,
+    max_tokens,
+    share_layers,
+)
 from cutaway.roofline.latency import (
     LatencySummary,
     RequestTimes,
@@ -34,6 +48,11 @@ from cutaway.roofline.latency import (
     normalized_latency_s,
     percentile,
     summarize_latency,
+)
+from cutaway.roofline.latent_ops import (
+    absorbed_pays,
+    absorption_limit,
+    latent_attention_counts,
 )
 from cutaway.roofline.measure import (
     best_rate,
@@ -47,6 +66,11 @@ from cutaway.roofline.memory import (
     weight_bytes,
 )
 from cutaway.roofline.models import CONFIG_SOURCES, CONFIGS, model_config
+from cutaway.roofline.models.cache_files import (
+    CACHE_FILES,
+    CACHE_SOURCES,
+    model_layout,
+)
 from cutaway.roofline.network_ops import expected_experts
 from cutaway.roofline.params import (
     active_params,
@@ -63,16 +87,25 @@ from cutaway.roofline.roofline import (
 )
 
 __all__ = [
+    "CACHE_FILES",
+    "CACHE_SOURCES",
     "CONFIGS",
     "CONFIG_SOURCES",
     "HARDWARE",
+    "AttentionCache",
+    "CacheFormat",
     "Hardware",
+    "KVLayout",
     "LatencySummary",
     "OpCount",
     "OpTime",
     "OperatingPoint",
     "Prediction",
     "RequestTimes",
+    "SharedCache",
+    "StateCache",
+    "absorbed_pays",
+    "absorption_limit",
     "active_params",
     "attainable_flops",
     "attention_flops_per_token",
@@ -80,6 +113,8 @@ __all__ = [
     "attention_params",
     "batch_counts",
     "best_rate",
+    "bits_per_value",
+    "break_even_tokens",
     "causal_pairs",
     "compute_bound_context",
     "critical_batch",
@@ -94,13 +129,18 @@ __all__ = [
     "hardware",
     "kv_bytes_per_token",
     "kv_cache_bytes",
+    "kv_layout",
+    "kv_layout_from_hf",
     "latencies",
+    "latent_attention_counts",
     "matmul_params",
     "max_batch_size",
+    "max_tokens",
     "measure_hardware",
     "mla_decode_intensity",
     "mlp_intensity",
     "model_config",
+    "model_layout",
     "normalized_latency_s",
     "num_params",
     "operating_point",
@@ -109,6 +149,8 @@ __all__ = [
     "predict_time",
     "read_time_s",
     "resident_bytes",
+    "sequences_that_fit",
+    "share_layers",
     "slo_attainment",
     "summarize_latency",
     "weight_bytes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutaway.core.checks import check_int
+from cutaway.core.checks import check_int, check_real
 from cutaway.core.config import ModelConfig
 from cutaway.roofline.counts import forward_counts
 from cutaway.roofline.hardware import Hardware
@@ -86,6 +86,36 @@ def max_batch_size(
     64
     """
     check_int("kv_len", kv_len, low=1)
-    left = hardware.memory_bytes - weight_bytes(config, weight_bytes_per_param)
+    weights = weight_bytes(config, weight_bytes_per_param)
     each = kv_cache_bytes(config, kv_len, kv_bytes_per_element)
-    return max(0, int(left // each))
+    return sequences_that_fit(hardware.memory_bytes, weights, each) or 0
+
+
+def sequences_that_fit(
+    memory_bytes: float, weight_bytes: float, cache_bytes: float
+) -> int | None:
+    """Return how many caches a memory holds beside the weights.
+
+    Args:
+        memory_bytes: Of the machine, or of each of several.
+        weight_bytes: Of the weights in that memory.
+        cache_bytes: Of one sequence in that memory.
+
+    Returns:
+        The number; 0 if the weights alone do not fit, None if a cache
+        takes nothing and any number does.
+
+    Raises:
+        ArgumentError: A size is negative.
+
+    >>> sequences_that_fit(80e9, 26e9, 0.84e9)
+    64
+    """
+    check_real("memory_bytes", memory_bytes, 0)
+    check_real("weight_bytes", weight_bytes, 0)
+    check_real("cache_bytes", cache_bytes, 0)
+    if weight_bytes > memory_bytes:
+        return 0
+    if not cache_bytes:
+        return None
+    return int((memory_bytes - weight_bytes) // cache_bytes)

@@ -12,16 +12,16 @@ from collections.abc import Iterator
 
 from cutaway.core.checks import check_int, check_real
 from cutaway.core.config import ModelConfig
-from cutaway.roofline.attention_ops import (
-    attention_ops,
+from cutaway.roofline.attention_ops import attention_ops
+from cutaway.roofline.forward_pass import ForwardPass
+from cutaway.roofline.network_ops import network_ops
+from cutaway.roofline.op_count import OpCount
+from cutaway.roofline.pair_ops import (
     causal_pairs,
     layers_by_window,
     pair_widths,
 )
-from cutaway.roofline.forward_pass import ForwardPass
-from cutaway.roofline.network_ops import network_ops
-from cutaway.roofline.op_count import OpCount
-from cutaway.roofline.params import matmul_params
+from cutaway.roofline.params import matmul_params, norm_params
 
 __all__ = [
     "OpCount",
@@ -81,9 +81,10 @@ def forward_counts(
     """Count the work of one forward pass, operation by operation.
 
     Of a mixture of experts, ``expected_experts`` are read and every token
-    computes its own. Latent attention makes keys and values of a whole
-    prompt; one token, or some behind a context, use the cached vectors as
-    they are: more FLOPs a pair, and nothing to make again.
+    computes its own. Latent attention is counted in the form with fewer
+    FLOPs, as ``absorbed_pays`` says: a prompt makes keys and values of all
+    its tokens, while one token, or some behind a context, use the cached
+    rows as they are.
 
     Args:
         config: The model.
@@ -155,7 +156,7 @@ def _layers(step: ForwardPass) -> Iterator[OpCount]:
 def _ends(step: ForwardPass, logit_rows: int) -> tuple[OpCount, OpCount]:
     """Return the final norm and the output matrix."""
     config, hidden = step.config, step.config.hidden_size
-    vectors = hidden * (2 if config.norm.kind == "layer" else 1)
+    vectors = norm_params(config)
     norm = OpCount(
         name="final_norm",
         layer_count=1,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from cutaway.core.config import ModelConfig
 from cutaway.roofline.batch import counts_of_kinds
-from cutaway.roofline.counts import OpCount
+from cutaway.roofline.counts import OpCount, forward_counts
 from cutaway.roofline.hardware import Hardware
 from cutaway.roofline.memory import weight_bytes
 
@@ -125,7 +125,7 @@ def _gain(
     Its FLOPs take as long as reading ``FLOPs / ridge`` bytes; of its own
     it reads its keys and values, and a row of the embedding.
     """
-    ops = counts_of_kinds(config, {(1, context_len): 1}, sizes)
+    ops = forward_counts(config, 1, context_len, logit_rows=1, **sizes)
     row = sum(op.weight_bytes for op in ops if op.name == "embed")
     return _flops(ops) / ridge - sum(op.kv_bytes for op in ops) - row
 

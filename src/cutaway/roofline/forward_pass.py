@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cutaway.core.config import ModelConfig
 from cutaway.roofline.op_count import OpCount
+from cutaway.roofline.params import norm_params
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,5 @@ class ForwardPass:
 
     def norm(self, name: str) -> OpCount:
         """Return a norm of the residual stream; LayerNorm has a bias."""
-        hidden = self.config.hidden_size
-        vectors = 2 if self.config.norm.kind == "layer" else 1
-        return self.elementwise(name, 2 * hidden, weights=vectors * hidden)
+        moved = 2 * self.config.hidden_size
+        return self.elementwise(name, moved, weights=norm_params(self.config))

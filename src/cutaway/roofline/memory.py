@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cutaway.core.checks import check_int, check_real
+from cutaway.core.checks import check_real
 from cutaway.core.config import ModelConfig
+from cutaway.roofline.kv_layout import CacheFormat, kv_layout
 from cutaway.roofline.params import num_params
 
 
@@ -40,12 +41,8 @@ def kv_bytes_per_token(
     >>> kv_bytes_per_token(CONFIGS["deepseek-v3"])
     70272
     """
-    check_real("bytes_per_element", bytes_per_element, 0, open_low=True)
-    if config.mla is not None:
-        elements = config.num_layers * config.mla.cache_width
-    else:
-        elements = 2 * config.num_layers * config.num_kv_heads * config.head_dim
-    return elements * bytes_per_element
+    size = CacheFormat.of(bytes_per_element)
+    return kv_layout(config).bytes_per_token(size)
 
 
 def kv_cache_bytes(
@@ -55,7 +52,8 @@ def kv_cache_bytes(
 
     A layer with a window needs no more than the window's last tokens.
     Engines that reserve every layer in full need ``num_tokens`` times
-    ``kv_bytes_per_token`` instead.
+    ``kv_bytes_per_token`` instead. ``kv_layout`` tells more: devices that
+    share the heads, formats apart for keys and values, models with states.
 
     Args:
         config: The model.
@@ -70,13 +68,8 @@ def kv_cache_bytes(
     >>> kv_cache_bytes(CONFIGS["mistral-7b-v0.1"], 32768) / 2**30
     0.5
     """
-    check_int("num_tokens", num_tokens, low=0)
-    layer = kv_bytes_per_token(config, bytes_per_element) / config.num_layers
-    kept = 0
-    for index in range(config.num_layers):
-        window = config.layer_window(index)
-        kept += num_tokens if window is None else min(num_tokens, window)
-    return kept * layer
+    size = CacheFormat.of(bytes_per_element)
+    return kv_layout(config).floor_bytes(num_tokens, size)
 
 
 def format_bytes(num_bytes: float) -> str:

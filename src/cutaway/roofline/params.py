@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutaway.core.block_config import check_flag
+from cutaway.core.checks import check_flag
 from cutaway.core.config import ModelConfig
 
 
@@ -33,6 +33,16 @@ def attention_params(config: ModelConfig) -> int:
     up = mla.kv_lora_rank * config.num_heads * head_width
     out = config.num_heads * mla.v_head_dim * hidden
     return queries + down + up + out
+
+
+def norm_params(config: ModelConfig) -> int:
+    """Return the parameters of one norm: LayerNorm has a bias too.
+
+    >>> from cutaway.roofline.models import CONFIGS
+    >>> [norm_params(CONFIGS[name]) for name in ("smollm2-135m", "gpt2")]
+    [576, 1536]
+    """
+    return config.hidden_size * (2 if config.norm.kind == "layer" else 1)
 
 
 def matmul_params(config: ModelConfig) -> int:
@@ -112,7 +122,7 @@ def _params(config: ModelConfig, num_experts: int) -> int:
     matrices += _network_weights(config, num_experts)
     vectors = layers * (_attention_vectors(config) + _norm_vectors(config))
     vectors += _network_vectors(config, num_experts)
-    return tables + matrices + vectors + _norm_size(config)
+    return tables + matrices + vectors + norm_params(config)
 
 
 def _network_weights(config: ModelConfig, num_experts: int) -> int:
@@ -160,9 +170,4 @@ def _attention_vectors(config: ModelConfig) -> int:
 
 def _norm_vectors(config: ModelConfig) -> int:
     """Return one layer's norms of the residual stream."""
-    return (4 if config.norm.after else 2) * _norm_size(config)
-
-
-def _norm_size(config: ModelConfig) -> int:
-    """Return the parameters of one norm: LayerNorm has a bias too."""
-    return config.hidden_size * (2 if config.norm.kind == "layer" else 1)
+    return (4 if config.norm.after else 2) * norm_params(config)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from cutaway.core.checks import check, check_int, check_real
+from cutaway.core.checks import check, check_flag, check_int, check_real
 from cutaway.core.errors import ArgumentError
 from cutaway.sampling.penalties import LARGEST_PENALTY, checked_bias
 
@@ -102,8 +102,8 @@ expected temperature
     ) -> None:
         for name in unknown:
             raise ArgumentError(name, "an unknown parameter", _known(name))
-        check_bool("ignore_eos", ignore_eos)
-        check_bool("skip_special_tokens", skip_special_tokens)
+        check_flag("ignore_eos", ignore_eos)
+        check_flag("skip_special_tokens", skip_special_tokens)
         values = {
             "temperature": check_real("temperature", temperature, 0),
             "top_k": _int_or_none("top_k", top_k, low=1),
@@ -139,11 +139,6 @@ expected temperature
     def is_greedy(self) -> bool:
         """Whether the likeliest token is always taken."""
         return self.temperature == 0
-
-
-def check_bool(name: str, value: Any) -> None:
-    """Raise ``ArgumentError`` unless the value is True or False."""
-    check(isinstance(value, bool), name, repr(value), "True or False")
 
 
 def _known(unknown: str) -> str:

@@ -181,11 +181,11 @@ def checked_bias(name: str, bias: Any) -> tuple[tuple[int, float], ...]:
     if bias is None:
         return ()
     try:
-        pairs = [(key, value) for key, value in dict(bias).items()]
-        length = len(bias)
+        given = bias if isinstance(bias, Mapping) else list(bias)
+        pairs = list(dict(given).items())
     except (TypeError, ValueError):
         raise ArgumentError(name, repr(bias), expected) from None
-    check(length == len(pairs), name, repr(bias), "each token id once")
+    check(len(given) == len(pairs), name, repr(bias), "each token id once")
     for key, _ in pairs:
         whole = isinstance(key, (int, np.integer))
         good = whole and not isinstance(key, bool) and key >= 0

@@ -10,6 +10,7 @@ import numpy as np
 from cutaway.core.checks import check
 from cutaway.core.errors import ArgumentError
 from cutaway.sampling.distribution import probabilities, process_logits
+from cutaway.sampling.orders import steps_of
 from cutaway.sampling.processors import checked_logits
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ def sample(
     if z.ndim != 1:
         raise ArgumentError("logits.shape", z.shape, "[vocab]")
     if params.is_greedy:
+        if steps_of(params, order) == ("temperature",):
+            return int(z.argmax())  # nothing comes before it
         return int(process_logits(z, params, history, order=order).argmax())
     probs = probabilities(z, params, history, order=order)
     return _draw(probs, generator)

@@ -15,9 +15,10 @@ from cutaway.weights.fetch import (
 )
 from cutaway.weights.gguf import GGUFError, GGUFFile, TensorInfo
 from cutaway.weights.hf_folder import HFFolder, HFFolderError
+from cutaway.weights.hf_names import hf_stored
 from cutaway.weights.hf_write import hf_config, save_hf_folder
 from cutaway.weights.mapped_file import MappedFile
-from cutaway.weights.names import decoder_names, hf_decoder_names
+from cutaway.weights.names import decoder_names
 from cutaway.weights.permute import (
     GGUF_ROPE_LAYOUTS,
     permute_rows,
@@ -28,6 +29,7 @@ from cutaway.weights.quant_error import error_bound, qgroup_steps
 from cutaway.weights.quant_pack import QUANTIZERS, quantize
 from cutaway.weights.safetensors import SafetensorsError, SafetensorsFile
 from cutaway.weights.safetensors_write import save_safetensors
+from cutaway.weights.stored import Stored, find_stored, whole
 
 __all__ = [
     "BLOCK_TYPES",
@@ -45,15 +47,17 @@ __all__ = [
     "ModelSource",
     "SafetensorsError",
     "SafetensorsFile",
+    "Stored",
     "TensorInfo",
     "cache_dir",
     "decoder_names",
     "dequantize",
     "error_bound",
     "fetch",
+    "find_stored",
     "fitting_type",
     "hf_config",
-    "hf_decoder_names",
+    "hf_stored",
     "locate",
     "permute_rows",
     "qgroup_steps",
@@ -61,4 +65,5 @@ __all__ = [
     "save_hf_folder",
     "save_safetensors",
     "unpermute_rows",
+    "whole",
 ]

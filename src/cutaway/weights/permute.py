@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from jaxtyping import Shaped
 
-    from cutaway.core.config import RopeLayout
+    from cutaway.core.block_config import RopeLayout
 
 GGUF_ROPE_LAYOUTS: Mapping[str, RopeLayout] = MappingProxyType(
     {

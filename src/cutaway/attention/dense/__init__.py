@@ -8,7 +8,7 @@ from cutaway.attention.variants import AttentionVariant
 from cutaway.core.backends import backend
 from cutaway.core.checks import check, check_real
 from cutaway.core.state import AttentionState
-from cutaway.layers.arrays import check_array
+from cutaway.layers.arrays import check_array, check_float
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,7 +21,7 @@ __all__ = ["attention"]
 def attention(
     q: Float[Any, "q_len heads head_dim"],
     k: Float[Any, "kv_len kv_heads head_dim"],
-    v: Float[Any, "kv_len kv_heads head_dim"],
+    v: Float[Any, "kv_len kv_heads value_dim"],
     *,
     causal: bool | None = None,
     scale: float | None = None,
@@ -38,7 +38,7 @@ def attention(
     Args:
         q: Queries, already rotated.
         k: Keys, already rotated; a view of a cache will do.
-        v: Values.
+        v: Values; their width may be another than that of the keys.
         causal: Hide later keys from earlier queries; None means yes,
             unless a variant says what is hidden.
         scale: Factor of the scores; None takes the variant's, or else
@@ -48,18 +48,19 @@ def attention(
         impl: ``"numpy"`` (the oracle) or ``"torch"``.
 
     Returns:
-        Output and log-sum-exp, arrays of the backend. A row that sees no
-        key has output 0 and log-sum-exp -inf (or that of its sink); never
-        NaN.
+        Output, as wide as the values, and log-sum-exp, arrays of the
+        backend. A row that sees no key has output 0 and log-sum-exp -inf
+        (or that of its sink); never NaN.
 
     Raises:
-        ArgumentError: Sizes do not fit, num_heads is no multiple of
-            num_kv_heads, ``causal`` with fewer keys than queries, two
-            scales or two masks, or a mask that is none.
+        ArgumentError: ``q`` holds integers, sizes do not fit, num_heads
+            is no multiple of num_kv_heads, ``causal`` with fewer keys than
+            queries, two scales or two masks, or a mask that is none.
 
-    Cost: 4 x heads x q_len x kv_len x head_dim FLOPs, half of it masked
-    when causal and q_len = kv_len. The torch form takes the queries in
-    tiles of 128: its largest temporary has heads x 128 x kv_len numbers.
+    Cost: 2 x heads x q_len x kv_len x (head_dim + value_dim) FLOPs, half
+    of it masked when causal and q_len = kv_len. The torch form takes the
+    queries in tiles of 128: its largest temporary has heads x 128 x kv_len
+    numbers.
     Source: Vaswani et al. 2017, arXiv 1706.03762, equation 1; Ainslie et
     al. 2023, arXiv 2305.13245 (groups); FlashInfer, arXiv 2501.01005,
     section 2.2 (the state).
@@ -72,10 +73,11 @@ def attention(
     array([[2.]])
     """
     check_array("q", q, ("q_len", "heads", "head_dim"), impl=impl)
+    check_float("q", q)
     _, heads, head_dim = q.shape
     check_array("k", k, ("kv_len", "kv_heads", head_dim), impl=impl)
-    check_array("v", v, tuple(k.shape), impl=impl)
     kv_len, kv_heads, _ = k.shape
+    check_array("v", v, (kv_len, kv_heads, "value_dim"), impl=impl)
     check(
         kv_heads > 0 and heads > 0 and heads % kv_heads == 0,
         "q.shape[1]",

@@ -15,10 +15,10 @@ def attention(q, k, v, causal, scale, variant):
     kv_len, num_kv_heads, _ = k.shape
     group_size = num_heads // num_kv_heads
     if variant is None:
-        variant = causal_mask() if causal else full()
+        variant = causal_mask() if causal and q_len > 1 else full()
     q_pos = np.arange(q_len)[:, None] + kv_len - q_len
     kv_pos = np.arange(kv_len)
-    out = np.empty_like(q)
+    out = np.empty((q_len, num_heads, v.shape[-1]), q.dtype)
     lse = np.empty((q_len, num_heads), q.dtype)
     for head in range(num_heads):
         keys, values = k[:, head // group_size], v[:, head // group_size]
@@ -27,7 +27,8 @@ def attention(q, k, v, causal, scale, variant):
         if seen is not None:
             scores = np.where(seen, scores, -np.inf)
         sink = None if variant.sink_logit is None else variant.sink_logit[head]
-        weights, lse[:, head] = _softmax(scores.astype(q.dtype), sink)
+        scores = scores.astype(q.dtype, copy=False)
+        weights, lse[:, head] = _softmax(scores, sink)
         out[:, head] = weights @ values
     return out, lse
 

@@ -15,7 +15,7 @@ def attention(q, k, v, causal, scale, variant):
     kv_len = k.shape[0]
     if variant is None and 0 < q_len <= TILE_Q and kv_len > 0:
         return _tile(q, k, v, causal, scale)
-    out = torch.zeros_like(q)
+    out = q.new_zeros(q_len, num_heads, v.shape[-1])
     lse = q.new_full((q_len, num_heads), -torch.inf)
     if kv_len == 0:
         if variant is not None and variant.sink_logit is not None:
@@ -96,6 +96,8 @@ def _scores(q, k, scale):
 
 def _tokens_first(array, q_len):
     """Turn [kv_heads, q_len x group, n] into [q_len, heads, n]."""
-    num_kv_heads, _, width = array.shape
-    array = array.view(num_kv_heads, q_len, -1, width).transpose(0, 1)
-    return array.reshape(q_len, -1, width)
+    num_kv_heads, rows, width = array.shape
+    group_size = rows // q_len
+    array = array.view(num_kv_heads, q_len, group_size, width)
+    heads = num_kv_heads * group_size
+    return array.transpose(0, 1).reshape(q_len, heads, width)

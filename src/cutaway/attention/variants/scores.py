@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from cutaway.attention.variants.variant import AttentionVariant, per_head
 from cutaway.core.checks import check_int, check_real
+from cutaway.layers.softcap import soft_cap
 
 
 def softcap(cap: float) -> AttentionVariant:
@@ -22,13 +20,14 @@ def softcap(cap: float) -> AttentionVariant:
 
     Source: Gemma 2, arXiv 2408.00118, section 2 (cap 50).
 
+    >>> import numpy as np
     >>> softcap(50.0).score_mod(np.array([1.0, 1000.0]), 0, 0, 0).round(3)
     array([ 1., 50.])
     """
     cap = check_real("cap", cap, 0, open_low=True)
 
     def score_mod(score, q_pos, kv_pos, head):
-        return cap * _tanh(score / cap)
+        return soft_cap(score, cap)
 
     return AttentionVariant(name=f"softcap({cap:g})", score_mod=score_mod)
 
@@ -76,6 +75,7 @@ def alibi(num_heads: int) -> AttentionVariant:
     constant of each row, which the softmax does not see (the log-sum-exp
     does).
 
+    >>> import numpy as np
     >>> alibi(8).score_mod(np.zeros(1), 5, 3, 0)
     array([-1.])
     """
@@ -109,8 +109,3 @@ def sink_logits(logits: Sequence[float]) -> AttentionVariant:
     2
     """
     return AttentionVariant(name="sink_logits", sink_logit=logits)
-
-
-def _tanh(x: Any) -> Any:
-    """Return tanh: a method of a tensor, a function of NumPy."""
-    return x.tanh() if hasattr(x, "tanh") else np.tanh(x)

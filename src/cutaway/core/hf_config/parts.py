@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from cutaway.core.checks import check, check_int
-from cutaway.core.errors import ArgumentError
+from cutaway.core.checks import check, check_choice, check_int
 from cutaway.core.reading import read_count, read_real, refuse
 from cutaway.core.rope_scaling_files import rope_scaling_from_hf
 from cutaway.core.window_pattern import LayerKind, shortest_pattern
@@ -118,9 +117,7 @@ def _listed_kinds(names: Any, count: int) -> list[LayerKind]:
     check(is_list, "layer_types", repr(names), "a list")
     check(len(names) == count, "layer_types", len(names), f"{count} entries")
     for name in names:
-        if name not in LAYER_KINDS:
-            expected = " or ".join(LAYER_KINDS)
-            raise ArgumentError("layer_types", repr(name), expected)
+        check_choice("layer_types", name, tuple(LAYER_KINDS))
     return [LAYER_KINDS[name] for name in names]
 
 
@@ -131,6 +128,7 @@ def optional_window(config: Config) -> Fields:
     """
     if not config.get("use_sliding_window", False):
         return {}
+    config = {"sliding_window": 4096, **config}
     if config.get("layer_types") is None:
         count = read_count(config, "num_hidden_layers")
         first = config.get("max_window_layers", 28)

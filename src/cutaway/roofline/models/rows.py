@@ -7,17 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutaway.core.config import ModelConfig
+from cutaway.core.config_checks import SIZES
 
-COLUMNS = (
-    "num_layers",
-    "hidden_size",
-    "num_heads",
-    "num_kv_heads",
-    "head_dim",
-    "ffn_size",
-    "vocab_size",
-    "max_seq_len",
-)
 Sizes = tuple[int, int, int, int, int, int, int, int]
 
 
@@ -41,13 +32,13 @@ def rows(
 
     Args:
         source: Where the sizes were read.
-        table: Sizes by name, in the order of ``COLUMNS``.
+        table: Sizes by name, in the order of ``SIZES``.
         shared: Fields of ``ModelConfig`` that all rows have.
     """
     shared = {"rope_layout": "half_split", **shared}
     return {
         name: Published(
-            ModelConfig(**dict(zip(COLUMNS, sizes, strict=True)), **shared),
+            ModelConfig(**dict(zip(SIZES, sizes, strict=True)), **shared),
             source,
         )
         for name, sizes in table.items()
