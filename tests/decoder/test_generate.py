@@ -11,7 +11,7 @@ import pytest
 from cutaway.core import ArgumentError, ModelConfig
 from cutaway.decoder import Decoder, Params
 from cutaway.decoder.generate import generate_tokens
-from cutaway.kvcache import CacheFullError
+from cutaway.kvcache import CacheFullError, RollingCache
 from cutaway.sampling import SamplingParams
 from oracles.sampler import chi_square, chi_square_limit, sequence_probabilities
 
@@ -100,6 +100,20 @@ def test_prompt_is_read_once_and_the_last_token_never(decoder: Decoder) -> None:
     tokens = ids(run(recorder))
     expected = [PROMPT, *([token] for token in tokens[:-1])]
     assert recorder.passes == [(chunk, True) for chunk in expected]
+
+
+def test_a_prompt_is_read_in_passes_that_the_cache_takes(
+    decoder: Decoder,
+) -> None:
+    cache = RollingCache(
+        decoder.config, 16, chunk_tokens=2, impl="numpy", dtype="float64"
+    )
+    recorder = Recorder(decoder)
+    tokens = ids(run(recorder, cache=cache))
+    chunks = [PROMPT[:2], PROMPT[2:4], PROMPT[4:]]
+    expected = [*chunks, *([token] for token in tokens[:-1])]
+    assert recorder.passes == [(chunk, True) for chunk in expected]
+    assert tokens == ids(run(decoder))
 
 
 def test_nothing_is_computed_before_a_token_is_asked_for(

@@ -22,6 +22,7 @@ from cutaway.kvcache import (
     ContiguousCache,
     EvictingCache,
     Float8Codec,
+    GroupScheme,
     IntegerCodec,
     KIVICache,
     QuantizedCache,
@@ -78,11 +79,18 @@ def recent(config, capacity, /, *, impl, dtype):
     )
 
 
-GROUPS_OF_TWO = {
-    "group_size": 2,
-    "residual_tokens": 3,
-    "chunk_tokens": LONGEST_PASS,
-}
+def in_threes(config, capacity, /, *, bits, impl, dtype):
+    """A KIVI cache with groups of 3, and 2 tokens as they are."""
+    return KIVICache(
+        config,
+        capacity,
+        GroupScheme(bits=bits, group_size=3),
+        residual_tokens=2,
+        chunk_tokens=LONGEST_PASS,
+        impl=impl,
+        dtype=dtype,
+    )
+
 
 FIVE = {"budget_tokens": 5, "chunk_tokens": LONGEST_PASS}
 
@@ -119,9 +127,9 @@ CACHES = [
         for bits in (4, 2)
         for case in in_every_form(
             f"kivi{bits}",
-            partial(KIVICache, bits=bits, **GROUPS_OF_TWO),
+            partial(in_threes, bits=bits),
             merges=True,
-            bound=partial(rounding_bounds.kivi, bits, 2),
+            bound=partial(rounding_bounds.kivi, bits, 3),
         )
     ),
 ]

@@ -62,8 +62,8 @@ def gated_delta_rule(
     Cost: a token and head take 6 x key_dim x value_dim FLOPs. In chunks of
     C, 2 x C x (2 key_dim + value_dim) come on top, and the solution of a
     triangular system. The state is that of ``linear_attention``.
-    Source: Yang et al. 2024, arXiv 2412.06464, equation 10 (the rule) and
-    section 3.3 (chunks); 2406.06484, section 3, without the decay.
+    Source: Yang et al. 2024, arXiv 2412.06464, section 3.1 (the rule) and
+    3.3 (chunks); 2406.06484 has the chunks without the decay.
     Differs: the papers' state is transposed. transformers computes in
     float32, and always scales the queries.
 

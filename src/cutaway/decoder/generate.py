@@ -60,10 +60,11 @@ def generate_tokens(
 ) -> Iterator[Step]:
     """Yield the tokens that follow a prompt, one by one.
 
-    Prefill reads the whole prompt in one pass, whose last row of logits
-    gives the first token. Every further token costs a pass over one token,
-    the one before it: all others are in the cache. The last token is not
-    read at all.
+    Prefill reads the whole prompt in one pass, or, if the cache says by an
+    attribute ``chunk_tokens`` that it takes no more at once, in passes of
+    that many. The last row of logits gives the first token. Every further
+    token costs a pass over one token, the one before it: all others are in
+    the cache. The last token is not read at all.
 
     Args:
         decoder: The model.
@@ -91,7 +92,8 @@ def generate_tokens(
         CacheFullError: A cache of the caller's has too little room; raised
             by the step that does not fit.
 
-    Cost: one prefill pass and ``n - 1`` passes over one token for n tokens.
+    Cost: one prefill pass, or one per ``chunk_tokens`` of the prompt, and
+    ``n - 1`` passes over one token for n tokens.
     Differs: Hugging Face ``generate`` counts the prompt in its
     ``max_length``; ``max_tokens`` is the answer alone, as in vLLM.
 

@@ -17,9 +17,10 @@ from cutaway.kvcache.factory import (
     cache_factory,
     make_cache,
 )
+from cutaway.kvcache.grouped_rows import GroupedRows, GroupScheme
 from cutaway.kvcache.h2o import H2O, h2o_cache
 from cutaway.kvcache.kept import KeptTokens
-from cutaway.kvcache.kivi import KIVICache
+from cutaway.kvcache.kivi import KIVICache, kivi_cache
 from cutaway.kvcache.quantized import QuantizedCache
 from cutaway.kvcache.ring import Ring
 from cutaway.kvcache.rolling import RollingCache
@@ -37,6 +38,8 @@ __all__ = [
     "EvictingCache",
     "EvictionPolicy",
     "Float8Codec",
+    "GroupScheme",
+    "GroupedRows",
     "IntegerCodec",
     "KIVICache",
     "KeptTokens",
@@ -50,6 +53,7 @@ __all__ = [
     "cache_factory",
     "h2o_cache",
     "kept_rows",
+    "kivi_cache",
     "make_cache",
     "pack_bits",
     "packed_bytes",

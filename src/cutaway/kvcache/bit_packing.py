@@ -48,13 +48,13 @@ def pack_bits(
     check(bits in WIDTHS, "bits", bits, f"one of {WIDTHS}")
     largest = int(codes.max(initial=0))
     check(largest < 2**bits, "codes", largest, f"below {2**bits}")
-    per_byte = 8 // bits
     *lead, count = codes.shape
-    lanes = np.zeros((*lead, packed_bytes(count, bits) * per_byte), np.uint8)
-    lanes[..., :count] = codes
-    lanes = lanes.reshape(*lead, lanes.shape[-1] // per_byte, per_byte)
-    shifts = bits * np.arange(per_byte, dtype=np.uint8)
-    return np.bitwise_or.reduce(lanes << shifts, axis=-1)
+    packed = np.zeros((*lead, packed_bytes(count, bits)), np.uint8)
+    per_byte = 8 // bits
+    for lane in range(per_byte):
+        numbers = codes[..., lane::per_byte]
+        packed[..., : numbers.shape[-1]] |= numbers << np.uint8(bits * lane)
+    return packed
 
 
 def unpack_bits(
@@ -80,6 +80,9 @@ def unpack_bits(
     *lead, have = packed.shape
     need = packed_bytes(count, bits)
     check(have == need, "packed.shape[-1]", have, f"{need} bytes")
-    shifts = bits * np.arange(8 // bits, dtype=np.uint8)
-    lanes = (packed[..., None] >> shifts) & np.uint8(2**bits - 1)
-    return lanes.reshape(*lead, have * len(shifts))[..., :count]
+    per_byte = 8 // bits
+    codes = np.empty((*lead, have * per_byte), np.uint8)
+    for lane in range(per_byte):
+        numbers = packed >> np.uint8(bits * lane)
+        codes[..., lane::per_byte] = numbers & np.uint8(2**bits - 1)
+    return codes[..., :count]

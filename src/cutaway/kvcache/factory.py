@@ -14,7 +14,7 @@ from cutaway.core.protocols import KVCache
 from cutaway.kvcache.codecs import Float8Codec, IntegerCodec
 from cutaway.kvcache.contiguous import ContiguousCache
 from cutaway.kvcache.h2o import h2o_cache
-from cutaway.kvcache.kivi import KIVICache
+from cutaway.kvcache.kivi import kivi_cache
 from cutaway.kvcache.quantized import QuantizedCache
 from cutaway.kvcache.rolling import RollingCache
 from cutaway.kvcache.snapkv import snapkv_cache
@@ -57,8 +57,8 @@ CACHES: Mapping[str, CacheFactory] = MappingProxyType(
         "int4": partial(QuantizedCache, codec=IntegerCodec(bits=4)),
         "fp8_e4m3": partial(QuantizedCache, codec=Float8Codec("e4m3")),
         "fp8_e5m2": partial(QuantizedCache, codec=Float8Codec("e5m2")),
-        "kivi4": partial(KIVICache, bits=4),
-        "kivi2": partial(KIVICache, bits=2),
+        "kivi4": partial(kivi_cache, bits=4),
+        "kivi2": partial(kivi_cache, bits=2),
         "h2o": h2o_cache,
         "snapkv": snapkv_cache,
     }

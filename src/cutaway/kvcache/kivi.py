@@ -8,11 +8,10 @@ import numpy as np
 
 from cutaway.core.checks import check_int
 from cutaway.core.config import ModelConfig
-from cutaway.kvcache.codecs import IntegerCodec
-from cutaway.kvcache.coded_rows import CodedRows
 from cutaway.kvcache.contiguous import CacheFullError
+from cutaway.kvcache.grouped_rows import GroupedRows, GroupScheme
 from cutaway.kvcache.ring import Ring
-from cutaway.kvcache.rolling import check_pass
+from cutaway.kvcache.rolling import CHUNK_TOKENS, check_pass
 from cutaway.layers import from_numpy, to_numpy
 
 if TYPE_CHECKING:
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
 
     from jaxtyping import Float
 
-GROUP_SIZE = 32
 RESIDUAL_TOKENS = 128
-PASS_TOKENS = 256
-"""Tokens that such a cache takes in one pass by default."""
 
 
 class KIVICache:
@@ -53,8 +49,7 @@ class KIVICache:
     Args:
         config: The model whose keys and values it will hold.
         capacity_tokens: Tokens to reserve memory for.
-        bits: 2 or 4 of each rounded number; 8 works too.
-        group_size: G.
+        scheme: Bits, G, and what shares a scale in keys and values.
         residual_tokens: Newest tokens that are never rounded.
         chunk_tokens: Tokens that one pass may bring.
         impl: ``"numpy"`` or ``"torch"``: whose arrays it takes and gives.
@@ -74,7 +69,7 @@ class KIVICache:
     >>> config = ModelConfig(num_layers=1, hidden_size=8, num_heads=2,
     ...     num_kv_heads=1, head_dim=4, ffn_size=8, vocab_size=5,
     ...     rope_theta=1e4, norm_eps=1e-5, max_seq_len=99)
-    >>> cache = KIVICache(config, 50, bits=2, group_size=4,
+    >>> cache = KIVICache(config, 50, GroupScheme(bits=2, group_size=4),
     ...     residual_tokens=3, chunk_tokens=8, impl="numpy")
     >>> row = np.ones((1, 1, 4), np.float32)
     >>> for _ in range(13):
@@ -87,35 +82,34 @@ class KIVICache:
         self,
         config: ModelConfig,
         capacity_tokens: int,
+        scheme: GroupScheme,
         *,
-        bits: int,
-        group_size: int = GROUP_SIZE,
         residual_tokens: int = RESIDUAL_TOKENS,
-        chunk_tokens: int = PASS_TOKENS,
+        chunk_tokens: int = CHUNK_TOKENS,
         impl: str = "torch",
         dtype: str = "float32",
     ) -> None:
         self.capacity_tokens = most = check_int(
             "capacity_tokens", capacity_tokens, low=1
         )
-        self.group_size = check_int("group_size", group_size, low=1)
+        self.scheme = scheme
+        self.group_size = size = scheme.group_size
         self.residual_tokens = check_int("residual_tokens", residual_tokens, 0)
         self.chunk_tokens = check_int("chunk_tokens", chunk_tokens, low=1)
-        self.codec = IntegerCodec(bits=bits, group_size=group_size, affine=True)
         self.impl = impl
-        slots = self.residual_tokens + self.group_size - 1 + self.chunk_tokens
+        slots = self.residual_tokens + size - 1 + self.chunk_tokens
         self._recent = [
             Ring(min(slots, most), config.kv_shape, impl=impl, dtype=dtype)
             for _ in range(config.num_layers)
         ]
-        heads, key_dim, value_dim = config.kv_shape
-        groups = max(0, most - self.residual_tokens) // self.group_size
-        rows = (config.num_layers, groups)
-        self._keys = CodedRows(
-            self.codec, (*rows, heads, key_dim, self.group_size)
-        )
-        self._values = CodedRows(
-            self.codec, (*rows, self.group_size, heads, value_dim)
+        heads, *widths = config.kv_shape
+        groups = max(0, most - self.residual_tokens) // size
+        rows = (config.num_layers, groups, size, heads)
+        self._keys, self._values = (
+            GroupedRows(scheme.codec, (*rows, width), by=by)
+            for width, by in zip(
+                widths, (scheme.keys, scheme.values), strict=True
+            )
         )
         self._rounded = [0] * config.num_layers  # groups
 
@@ -194,8 +188,7 @@ class KIVICache:
         """
         old = self.rounded_tokens(layer)
         where = (layer, slice(0, self._rounded[layer]))
-        channels = self._keys[where].transpose(0, 3, 1, 2)
-        groups = channels, self._values[where]
+        groups = self._keys[where], self._values[where]
         recent = self._recent[layer].read(old)
         k, v = (
             self._joined(a, to_numpy(b, impl=self.impl))
@@ -230,7 +223,7 @@ class KIVICache:
             for rows in recent
         )
         k, v = (x.reshape(-1, size, *x.shape[1:]) for x in (k, v))
-        self._keys[layer, done:until] = k.transpose(0, 2, 3, 1)
+        self._keys[layer, done:until] = k
         self._values[layer, done:until] = v
         self._rounded[layer] = until
 
@@ -242,3 +235,37 @@ class KIVICache:
         out[:old] = groups.reshape(old, *recent.shape[1:])
         out[old:] = recent
         return out
+
+
+def kivi_cache(
+    config: ModelConfig,
+    capacity_tokens: int,
+    /,
+    *,
+    bits: int,
+    impl: str,
+    dtype: str,
+) -> KIVICache:
+    """Return a cache with the groups and the residual of the paper.
+
+    Args:
+        config: The model whose keys and values it will hold.
+        capacity_tokens: Tokens to reserve memory for.
+        bits: 2 or 4 of each rounded number.
+        impl: ``"numpy"`` or ``"torch"``: whose arrays it takes and gives.
+        dtype: ``"float32"`` or ``"float64"``, of these.
+
+    Raises:
+        ArgumentError: As for ``KIVICache``.
+
+    Source: KIVI, arXiv 2402.02750, section 4.1: groups of 32, 128 tokens
+    as they are.
+
+    >>> from cutaway.roofline import CONFIGS
+    >>> cache = kivi_cache(CONFIGS["smollm2-135m"], 9999, bits=2,
+    ...     impl="numpy", dtype="float32")
+    >>> cache.group_size, cache.residual_tokens
+    (32, 128)
+    """
+    scheme = GroupScheme(bits=bits)
+    return KIVICache(config, capacity_tokens, scheme, impl=impl, dtype=dtype)

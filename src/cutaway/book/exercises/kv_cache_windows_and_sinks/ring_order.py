@@ -15,9 +15,9 @@ def ring_order(num_tokens: int, slots: int) -> np.ndarray:
 
 
 def _grade(judge: Judge) -> None:
-    fixed = ((6, 4), (3, 4), (4, 4), (5, 4), (0, 3), (1, 1), (9, 1), (12, 4))
+    fixed = ((6, 4), (3, 4), (4, 4), (5, 4), (1, 3), (1, 1), (9, 1), (12, 4))
     drawn = [
-        (int(judge.rng.integers(0, 40)), int(judge.rng.integers(1, 12)))
+        (int(judge.rng.integers(1, 40)), int(judge.rng.integers(1, 12)))
         for _ in range(20)
     ]
     for case in (*fixed, *drawn):
