@@ -43,6 +43,7 @@ def decode_by_the_package(q, k, v):
         (DECODE, decode_in_a_loop),
         (DECODE, decode_by_the_package),
         (COUNT, lambda h, g, d, t, b: [2 * 2 * h * d * t, b * 2 * g * d * t]),
+        (COUNT, lambda h, g, d, t, b: 2 * d * t * np.array([2 * h, g * b])),
     ],
 )
 def test_answers_written_differently_pass(exercise, answer):

@@ -89,7 +89,7 @@ class IntegerCodec:
     Raises:
         ArgumentError: Other bits, or no such size.
 
-    Source: KIVI, arXiv 2402.02750, section 3.1 (affine).
+    Source: KIVI, arXiv 2402.02750, section 3 (affine).
 
     >>> codec = IntegerCodec(bits=2, affine=True)
     >>> codes, step, low = codec.encode(np.array([[1.0, 2.0, 3.2, 4.0]]))

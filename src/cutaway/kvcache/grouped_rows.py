@@ -34,7 +34,7 @@ class GroupScheme:
     Raises:
         ArgumentError: An attribute is out of range or unknown.
 
-    Source: KIVI, arXiv 2402.02750, section 3.2; the defaults are its own.
+    Source: KIVI, arXiv 2402.02750, section 3; the defaults are its own.
 
     >>> GroupScheme(bits=2).codec
     IntegerCodec(bits=2, group_size=32, affine=True)

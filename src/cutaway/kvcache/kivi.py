@@ -61,7 +61,7 @@ class KIVICache:
     Cost: ``bits + 32 / G`` bits for each rounded number, and full
     precision for ``residual_tokens + G - 1 + chunk_tokens`` tokens; a view
     unpacks all of a layer, as NumPy arrays for either backend.
-    Source: Liu et al. 2024, arXiv 2402.02750, section 3.3 and algorithm 1.
+    Source: Liu et al. 2024, arXiv 2402.02750, algorithm 1.
     Differs: the paper's keys wait in a residual of up to R tokens and its
     values in one of exactly R; here both wait in one of R to R + G - 1. Its
     prompt is rounded at once when it has been read.
@@ -258,8 +258,8 @@ def kivi_cache(
     Raises:
         ArgumentError: As for ``KIVICache``.
 
-    Source: KIVI, arXiv 2402.02750, section 4.1: groups of 32, 128 tokens
-    as they are.
+    Source: KIVI, arXiv 2402.02750, settings of the experiments: groups of
+    32, 128 tokens as they are.
 
     >>> from cutaway.roofline import CONFIGS
     >>> cache = kivi_cache(CONFIGS["smollm2-135m"], 9999, bits=2,
