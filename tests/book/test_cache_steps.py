@@ -93,6 +93,21 @@ def test_the_figure_has_a_bar_for_each_kind_of_work(steps):
     assert widths[0] == widths[1] == [4, 4, 1, 5, 1, 6, 1, 7, 1]
 
 
+def test_the_figure_says_what_its_colours_mean(steps):
+    fig = cache_figure(steps)
+    [key] = fig.legends
+    meaning = {
+        patch.get_facecolor(): text.get_text()
+        for patch, text in zip(key.get_patches(), key.texts, strict=True)
+    }
+    without, with_cache = (
+        [meaning[bar.get_facecolor()] for bar in ax.patches] for ax in fig.axes
+    )
+    first = "computed for the first time"
+    assert without == [first, *["computed again", first] * 4]
+    assert with_cache == [first, *["read from the cache", first] * 4]
+
+
 def test_a_metered_cache_is_a_cache(llm):
     cache = MeteredCache(llm.decoder.new_cache(9))
     assert isinstance(cache, KVCache)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["MeteredCache", "cache_figure", "cache_steps"]
 
 SUMS = ("tokens", "kv", "flops")
+KINDS = {
+    "read from the cache": ("grey", 0.35),
+    "computed again": ("orange", 1.0),
+    "computed for the first time": ("blue", 1.0),
+}
+"""What a pass does to a token: the colour of its bar, and the alpha."""
 
 
 class MeteredCache:
@@ -166,15 +173,22 @@ def cache_figure(trace: Mapping[str, Any]) -> Figure:
     Args:
         trace: What ``cache_steps`` returned.
     """
-    from cutaway.book.figure import subplots
+    from matplotlib.patches import Patch
+
+    from cutaway.book.figure import PALETTE, subplots
 
     rows = len(trace["cached"])
-    fig, axes = subplots(1, 2, height_in=1.5 + 0.2 * rows, sharey=True)
+    fig, axes = subplots(1, 2, height_in=2.1 + 0.2 * rows, sharey=True)
     for ax, mode in zip(axes, ("uncached", "cached"), strict=True):
         _draw_passes(ax, trace[mode])
         ax.set_title("with a cache" if mode == "cached" else "without")
         ax.set(xlabel="token", ylim=(rows - 0.4, -0.6))
     axes[0].set_ylabel("pass")
+    key = [
+        Patch(color=PALETTE[colour], alpha=alpha, label=kind)
+        for kind, (colour, alpha) in KINDS.items()
+    ]
+    fig.legend(handles=key, loc="outside lower left", ncols=2)
     return fig
 
 
@@ -184,10 +198,9 @@ def _draw_passes(ax: Axes, passes: Sequence[Mapping[str, int]]) -> None:
 
     for row, one in enumerate(passes):
         fresh = max(one["start"], one["seen"])
-        for low, high, colour, alpha in (
-            (0, one["start"], "grey", 0.35),
-            (one["start"], fresh, "orange", 1),
-            (fresh, one["stop"], "blue", 1),
+        edges = (0, one["start"], fresh, one["stop"])
+        for (low, high), (colour, alpha) in zip(
+            pairwise(edges), KINDS.values(), strict=True
         ):
             if high > low:
                 ax.barh(
