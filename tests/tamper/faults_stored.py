@@ -96,9 +96,9 @@ STORED = (
     ),
     seen_by_nbval(
         "shown source retyped in the output",
-        in_output("shown", "num_kv_heads</span>", "num_heads</span>"),
+        in_output("shown", "kv_layout</span>", "kv_total</span>"),
         "shown",
-        r"shown source: stored '.*config\.num_heads .*, now '.*num_kv_heads ",
+        r"shown source: stored '.*kv_total.*, now '.*kv_layout",
     ),
     seen_by_nbval(
         "the message of an expected error changed",
